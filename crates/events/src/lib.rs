@@ -1,0 +1,1 @@
+//! What happened: the event vocabulary, the journal and its laws, redaction.

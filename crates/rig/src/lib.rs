@@ -1,0 +1,1 @@
+//! Real Kubernetes components for tests.

@@ -1,0 +1,1 @@
+//! What was asked: the cluster file, its validation, and pure planning.
