@@ -1,0 +1,148 @@
+//! Why something failed: a code with a page behind it, and the chain of causes.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// The code of a cause, such as `SW0307`. `seaworthy explain` prints its page.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Code(pub u16);
+
+/// Why a unit failed, with the most direct cause first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cause {
+    /// The code of the cause.
+    pub code: Code,
+    /// What is the matter, in one line.
+    pub message: String,
+    /// What lies behind it, each line caused by the next.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub because: Vec<String>,
+    /// What follows from it, where that is not obvious.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub so: Option<String>,
+    /// What to do next, as commands that can be copied.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub next: Vec<NextStep>,
+}
+
+/// A command that helps, and what it does or tells.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NextStep {
+    /// The command, ready to be copied.
+    pub command: String,
+    /// What it does or tells.
+    pub tells: String,
+}
+
+/// A text that is no code.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a code such as SW0307")]
+pub struct InvalidCode(String);
+
+// === impl Code ===
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SW{:04}", self.0)
+    }
+}
+
+impl fmt::Debug for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+impl FromStr for Code {
+    type Err = InvalidCode;
+
+    fn from_str(text: &str) -> Result<Self, InvalidCode> {
+        text.strip_prefix("SW")
+            .or_else(|| text.strip_prefix("sw"))
+            .filter(|digits| digits.len() == 4 && digits.bytes().all(|b| b.is_ascii_digit()))
+            .and_then(|digits| digits.parse().ok())
+            .map(Self)
+            .ok_or_else(|| InvalidCode(text.to_owned()))
+    }
+}
+
+impl From<Code> for String {
+    fn from(code: Code) -> Self {
+        code.to_string()
+    }
+}
+
+impl TryFrom<String> for Code {
+    type Error = InvalidCode;
+
+    fn try_from(text: String) -> Result<Self, InvalidCode> {
+        text.parse()
+    }
+}
+
+// === impl Cause ===
+
+impl Cause {
+    /// A cause with nothing behind it yet.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            because: Vec::new(),
+            so: None,
+            next: Vec::new(),
+        }
+    }
+
+    /// Adds what lies behind it, most direct first.
+    #[must_use]
+    pub fn because<T: Into<String>>(mut self, chain: impl IntoIterator<Item = T>) -> Self {
+        self.because.extend(chain.into_iter().map(Into::into));
+        self
+    }
+
+    /// Says what follows from it.
+    #[must_use]
+    pub fn so(mut self, text: impl Into<String>) -> Self {
+        self.so = Some(text.into());
+        self
+    }
+
+    /// Adds a command that helps.
+    #[must_use]
+    pub fn next(mut self, command: impl Into<String>, tells: impl Into<String>) -> Self {
+        self.next.push(NextStep {
+            command: command.into(),
+            tells: tells.into(),
+        });
+        self
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_survive_their_text_and_refuse_others() {
+        assert_eq!("SW0307".parse(), Ok(Code(307)));
+        assert_eq!("sw0307".parse(), Ok(Code(307)));
+        assert_eq!(Code(307).to_string(), "SW0307");
+        for wrong in ["", "SW", "SW307", "SW03070", "SW+307", "0307", "XX0307"] {
+            let error = wrong.parse::<Code>().unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                format!("`{wrong}` is not a code such as SW0307")
+            );
+        }
+    }
+}

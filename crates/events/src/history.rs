@@ -1,0 +1,231 @@
+//! What all runs of a cluster did, folded into one: pinned choices, calls and
+//! what came of them, fresh probes, usual durations.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use crate::journal::JournalFile;
+use crate::{
+    Call, CallOutcome, CheckName, Digest, Event, Evidence, IntentRef, Made, RunId, RunOutcome, Seq,
+    StageName, Unit, UnitOutcome, Verdict, What,
+};
+
+/// All earlier runs of a cluster, folded in the order in which they started.
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    runs: Vec<PastRun>,
+    pins: BTreeMap<String, String>,
+    calls: BTreeMap<(String, String), Vec<PastCall>>,
+    probes: BTreeMap<(Unit, CheckName), PastProbe>,
+    durations: BTreeMap<StageName, Vec<u64>>,
+}
+
+/// A run and how it ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PastRun {
+    /// The run.
+    pub run: RunId,
+    /// The command it ran.
+    pub command: String,
+    /// How it ended; none where its process died.
+    pub outcome: Option<RunOutcome>,
+}
+
+/// A mutating call and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PastCall {
+    /// Where its intent stands.
+    pub intent: IntentRef,
+    /// The call.
+    pub call: Call,
+    /// What came of it.
+    pub fate: Fate,
+}
+
+/// What came of a call, as far as is known now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It was done, or a look found that it had been.
+    Done(Made),
+    /// It was refused, or a look found that it never arrived.
+    NotDone,
+    /// Nobody knows: the answer was lost, or the process died before it came.
+    InDoubt,
+}
+
+/// The last result of a probe that was ready.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PastProbe {
+    /// The run that has it.
+    pub run: RunId,
+    /// When it was ready.
+    pub at: Timestamp,
+    /// The digest of all that it depended on.
+    pub inputs: Digest,
+    /// What was seen.
+    pub evidence: Evidence,
+}
+
+// === impl History ===
+
+impl History {
+    /// Adds the next run. Runs are added in the order in which they started.
+    pub fn add(&mut self, journal: &JournalFile) {
+        let run = journal.header.run;
+        let command = journal
+            .state
+            .plan()
+            .map(|plan| plan.command.clone())
+            .unwrap_or_default();
+        self.runs.push(PastRun {
+            run,
+            command,
+            outcome: journal.state.ended().cloned(),
+        });
+        let mut fold = RunFold::default();
+        for event in &journal.events {
+            self.add_event(event, &mut fold);
+        }
+    }
+
+    /// Returns the runs, oldest first.
+    pub fn runs(&self) -> &[PastRun] {
+        &self.runs
+    }
+
+    /// Returns the newest run that was not finished.
+    pub fn unfinished(&self) -> Option<RunId> {
+        let last = self.runs.last()?;
+        match last.outcome {
+            Some(RunOutcome::Proven | RunOutcome::NotProven { .. }) => None,
+            Some(RunOutcome::Failed { .. } | RunOutcome::Interrupted { .. }) | None => {
+                Some(last.run)
+            }
+        }
+    }
+
+    /// Returns a pinned choice.
+    pub fn pinned(&self, key: &str) -> Option<&str> {
+        self.pins.get(key).map(String::as_str)
+    }
+
+    /// Returns the calls of that kind to that name, oldest first.
+    pub fn calls(&self, kind: &str, name: &str) -> &[PastCall] {
+        self.calls
+            .get(&(kind.to_owned(), name.to_owned()))
+            .map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the last ready result of a probe.
+    pub fn probe(&self, unit: &Unit, check: &CheckName) -> Option<&PastProbe> {
+        self.probes.get(&(unit.clone(), check.clone()))
+    }
+
+    /// Returns how long a stage usually takes: the median of the units that passed.
+    pub fn usual_ms(&self, stage: &StageName) -> Option<u64> {
+        let mut durations = self.durations.get(stage)?.clone();
+        durations.sort_unstable();
+        durations.get(durations.len() / 2).copied()
+    }
+
+    pub(crate) fn pin(&mut self, key: &str, value: &str) {
+        self.pins.insert(key.to_owned(), value.to_owned());
+    }
+
+    pub(crate) fn intend(&mut self, intent: IntentRef, call: &Call) {
+        let key = (call.kind.clone(), call.name.clone());
+        let past = PastCall {
+            intent,
+            call: call.clone(),
+            fate: Fate::InDoubt,
+        };
+        self.calls.entry(key).or_default().push(past);
+    }
+
+    pub(crate) fn close(&mut self, intent: IntentRef, fate: Fate) {
+        let mut calls = self.calls.values_mut().flatten();
+        if let Some(past) = calls.find(|past| past.intent == intent) {
+            past.fate = fate;
+        }
+    }
+
+    fn add_event(&mut self, event: &Event, fold: &mut RunFold) {
+        let here = |seq: Seq| IntentRef {
+            run: event.run,
+            seq,
+        };
+        match &event.what {
+            What::Pinned { key, value } => self.pin(key, value),
+            What::Intent { call, .. } => self.intend(here(event.seq), call),
+            What::Result { intent, outcome } => self.close(here(*intent), Fate::of(outcome)),
+            What::Settled { intent, found } => {
+                let fate = found.clone().map_or(Fate::NotDone, Fate::Done);
+                self.close(*intent, fate);
+            }
+            What::StageStarted { unit } => {
+                fold.started.insert(unit.clone(), event.elapsed_ms);
+            }
+            What::StageDone {
+                unit,
+                outcome: UnitOutcome::Passed { .. },
+            } => {
+                if let Some(started) = fold.started.get(unit) {
+                    let took = event.elapsed_ms.saturating_sub(*started);
+                    self.durations
+                        .entry(unit.stage.clone())
+                        .or_default()
+                        .push(took);
+                }
+            }
+            // A result that was itself taken from elsewhere does not become fresh by that.
+            What::Probe {
+                unit,
+                check,
+                inputs,
+                reused: None,
+            } => {
+                fold.probing.insert((unit.clone(), check.clone()), *inputs);
+            }
+            What::Checked {
+                unit,
+                check,
+                verdict: Verdict::Ready { evidence },
+            } => {
+                let key = (unit.clone(), check.clone());
+                if let Some(inputs) = fold.probing.remove(&key) {
+                    let (run, at, evidence) = (event.run, event.at, evidence.clone());
+                    self.probes.insert(
+                        key,
+                        PastProbe {
+                            run,
+                            at,
+                            inputs,
+                            evidence,
+                        },
+                    );
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What has to be remembered within one run only.
+#[derive(Default)]
+struct RunFold {
+    started: BTreeMap<Unit, u64>,
+    probing: BTreeMap<(Unit, CheckName), Digest>,
+}
+
+// === impl Fate ===
+
+impl Fate {
+    pub(crate) fn of(outcome: &CallOutcome) -> Self {
+        match outcome {
+            CallOutcome::Done { made } => Self::Done(made.clone()),
+            CallOutcome::Refused { .. } => Self::NotDone,
+            CallOutcome::InDoubt { .. } => Self::InDoubt,
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! The one door to the journal: law first, then secrets, then the disk, then
+//! whoever watches.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::value::RawValue;
+use tokio::sync::watch;
+
+use crate::journal::{Header, WriteError, Writer};
+use crate::{
+    Attachment, Clock, Digest, Event, EvidenceError, EvidenceStore, IllegalEvent, Redactor, RunId,
+    RunState, Secret, SecretsLedger, Seq, ShortSecret, What,
+};
+
+/// Records what happens. Clones write to the same journal.
+///
+/// Events are numbered and checked at once, and brought to the disk by one
+/// flusher at a time: whatever arrives while the disk is busy shares the next
+/// sync. An event that is durable has all events before it on disk as well.
+#[derive(Clone)]
+pub struct Recorder {
+    shared: Arc<Shared>,
+}
+
+/// Sees every event after it is on disk, without secrets: just what a reader
+/// of the journal will see.
+pub type Observer = Box<dyn FnMut(&Event) + Send>;
+
+/// Why an event was not recorded. The journal takes nothing more after the
+/// disk has failed once.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum RecordError {
+    /// The law refuses it: a bug in whoever records it.
+    #[error("the journal's law refuses an event")]
+    Illegal(#[from] IllegalEvent),
+    /// The disk failed.
+    #[error("the journal could not be written")]
+    Disk(#[source] Arc<WriteError>),
+}
+
+struct Shared {
+    run: RunId,
+    clock: Clock,
+    queue: Mutex<Queue>,
+    disk: Mutex<Disk>,
+    redactor: Mutex<Redactor>,
+    evidence: EvidenceStore,
+    stored: Mutex<u64>,
+    progress: watch::Sender<Progress>,
+}
+
+struct Queue {
+    state: RunState,
+    pending: Vec<Event>,
+    flushing: bool,
+    failed: Option<Arc<WriteError>>,
+}
+
+struct Disk {
+    writer: Writer,
+    observers: Vec<Observer>,
+}
+
+#[derive(Clone, Default)]
+struct Progress {
+    durable: Seq,
+    head: Option<Digest>,
+    failed: Option<Arc<WriteError>>,
+}
+
+// === impl Recorder ===
+
+impl Recorder {
+    /// Records the run of `header` with `writer`.
+    pub fn new(
+        header: &Header,
+        writer: Writer,
+        evidence: EvidenceStore,
+        redactor: Redactor,
+        clock: Clock,
+        observers: Vec<Observer>,
+    ) -> Self {
+        let queue = Queue {
+            state: RunState::default(),
+            pending: Vec::new(),
+            flushing: false,
+            failed: None,
+        };
+        Self {
+            shared: Arc::new(Shared {
+                run: header.run,
+                clock,
+                queue: Mutex::new(queue),
+                disk: Mutex::new(Disk { writer, observers }),
+                redactor: Mutex::new(redactor),
+                evidence,
+                stored: Mutex::new(0),
+                progress: watch::Sender::new(Progress::default()),
+            }),
+        }
+    }
+
+    /// Returns the run that is recorded.
+    pub fn run(&self) -> RunId {
+        self.shared.run
+    }
+
+    /// Returns the clock that events are stamped by.
+    pub fn clock(&self) -> Clock {
+        self.shared.clock
+    }
+
+    /// Takes down an event. It is numbered and legal when this returns, and on
+    /// disk soon after.
+    pub fn record(&self, attempt: u32, what: What) -> Result<Seq, RecordError> {
+        let mut queue = lock(&self.shared.queue);
+        if let Some(failed) = &queue.failed {
+            return Err(RecordError::Disk(Arc::clone(failed)));
+        }
+        let elapsed = self.shared.clock.elapsed().as_millis();
+        let event = Event {
+            run: self.shared.run,
+            seq: queue.state.last().next(),
+            at: self.shared.clock.now(),
+            elapsed_ms: u64::try_from(elapsed).unwrap_or(u64::MAX),
+            attempt,
+            what,
+        };
+        queue.state.apply(&event)?;
+        let seq = event.seq;
+        queue.pending.push(event);
+        if !queue.flushing {
+            queue.flushing = true;
+            let shared = Arc::clone(&self.shared);
+            tokio::task::spawn_blocking(move || shared.flush());
+        }
+        Ok(seq)
+    }
+
+    /// Takes down an event and waits until it is on disk.
+    pub async fn record_durably(&self, attempt: u32, what: What) -> Result<Seq, RecordError> {
+        let seq = self.record(attempt, what)?;
+        self.durable(seq).await?;
+        Ok(seq)
+    }
+
+    /// Waits until everything so far is on disk, and returns the digest of the
+    /// last line.
+    pub async fn flushed(&self) -> Result<Option<Digest>, RecordError> {
+        let last = lock(&self.shared.queue).state.last();
+        self.durable(last).await
+    }
+
+    /// Looks at where the run stands.
+    pub fn state<T>(&self, look: impl FnOnce(&RunState) -> T) -> T {
+        look(&lock(&self.shared.queue).state)
+    }
+
+    /// Adds a secret that must not reach the disk from now on.
+    pub fn hide(&self, name: impl Into<String>, secret: &Secret) -> Result<(), ShortSecret> {
+        lock(&self.shared.redactor).add(name, secret)
+    }
+
+    /// Returns how often each secret was kept from the disk.
+    pub fn hidden(&self) -> SecretsLedger {
+        lock(&self.shared.redactor).removed().clone()
+    }
+
+    /// Stores a file of evidence, without secrets.
+    pub async fn attach(&self, name: &str, bytes: Vec<u8>) -> Result<Attachment, EvidenceError> {
+        let (shared, name) = (Arc::clone(&self.shared), name.to_owned());
+        tokio::task::spawn_blocking(move || shared.store(&name, &bytes))
+            .await
+            .unwrap_or_else(|stopped| std::panic::resume_unwind(stopped.into_panic()))
+    }
+
+    async fn durable(&self, seq: Seq) -> Result<Option<Digest>, RecordError> {
+        let mut progress = self.shared.progress.subscribe();
+        let reached = |progress: &Progress| progress.durable >= seq || progress.failed.is_some();
+        let progress = progress
+            .wait_for(reached)
+            .await
+            .expect("the sender is in `shared`");
+        match &progress.failed {
+            Some(failed) if progress.durable < seq => Err(RecordError::Disk(Arc::clone(failed))),
+            _ => Ok(progress.head),
+        }
+    }
+}
+
+impl std::fmt::Debug for Recorder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Recorder")
+            .field("run", &self.shared.run)
+            .finish_non_exhaustive()
+    }
+}
+
+// === impl Shared ===
+
+impl Shared {
+    /// Writes batches until nothing is pending. Only one runs at a time.
+    fn flush(&self) {
+        while let Some(batch) = self.next_batch() {
+            let last = batch.last().map(|event| event.seq);
+            match self.write(batch) {
+                Ok(head) => self.progress.send_modify(|progress| {
+                    progress.durable = last.unwrap_or(progress.durable);
+                    progress.head = Some(head);
+                }),
+                Err(error) => return self.fail(Arc::new(error)),
+            }
+        }
+    }
+
+    fn next_batch(&self) -> Option<Vec<Event>> {
+        let mut queue = lock(&self.queue);
+        if queue.pending.is_empty() {
+            queue.flushing = false;
+            return None;
+        }
+        Some(std::mem::take(&mut queue.pending))
+    }
+
+    fn write(&self, batch: Vec<Event>) -> Result<Digest, WriteError> {
+        let mut disk = lock(&self.disk);
+        let mut written = Vec::with_capacity(batch.len());
+        for event in batch {
+            let (event, json) = self.without_secrets(event).map_err(WriteError::Encode)?;
+            disk.writer.put(&json)?;
+            written.push(event);
+        }
+        disk.writer.commit()?;
+        let Disk { writer, observers } = &mut *disk;
+        for event in &written {
+            for observer in &mut *observers {
+                observer(event);
+            }
+        }
+        Ok(writer.head())
+    }
+
+    /// Most events hold no secret, and one search over their JSON shows it;
+    /// only the others are taken apart.
+    fn without_secrets(&self, mut event: Event) -> serde_json::Result<(Event, Box<RawValue>)> {
+        let mut redactor = lock(&self.redactor);
+        redactor.hide_typed(&mut event.what);
+        let json = serde_json::to_string(&event)?;
+        if !redactor.finds(json.as_bytes()) {
+            return Ok((event, RawValue::from_string(json)?));
+        }
+        let mut value = serde_json::to_value(&event)?;
+        redactor.hide_value(&mut value);
+        let json = RawValue::from_string(value.to_string())?;
+        Ok((serde_json::from_value(value)?, json))
+    }
+
+    fn store(&self, name: &str, bytes: &[u8]) -> Result<Attachment, EvidenceError> {
+        let hidden = lock(&self.redactor).hide_bytes(bytes);
+        let mut stored = lock(&self.stored);
+        let attachment = self.evidence.put(name, &hidden, *stored)?;
+        *stored += attachment.size;
+        Ok(attachment)
+    }
+
+    fn fail(&self, error: Arc<WriteError>) {
+        lock(&self.queue).failed = Some(Arc::clone(&error));
+        self.progress
+            .send_modify(|progress| progress.failed = Some(error));
+    }
+}
+
+/// A thread that panicked while it held the lock has left whole values behind:
+/// every critical section here either finishes or changes nothing.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
