@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::CheckName;
+
 /// The code of a cause, such as `SW0307`. `seaworthy explain` prints its page.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
@@ -17,6 +19,9 @@ pub struct Cause {
     pub code: Code,
     /// What is the matter, in one line.
     pub message: String,
+    /// The check that showed it, where a check did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown_by: Option<ShownBy>,
     /// What lies behind it, each line caused by the next.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub because: Vec<String>,
@@ -26,6 +31,20 @@ pub struct Cause {
     /// What to do next, as commands that can be copied.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub next: Vec<NextStep>,
+}
+
+/// The check that showed a cause, and how long it looked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShownBy {
+    /// The gate or probe.
+    pub check: CheckName,
+    /// How often it looked.
+    pub looks: u64,
+    /// For how long.
+    pub waited_ms: u64,
+    /// What it got last, where it could not look.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_answer: Option<String>,
 }
 
 /// A command that helps, and what it does or tells.
@@ -91,6 +110,7 @@ impl Cause {
         Self {
             code,
             message: message.into(),
+            shown_by: None,
             because: Vec::new(),
             so: None,
             next: Vec::new(),

@@ -39,7 +39,7 @@ mod secret;
 mod verdict;
 
 pub use call::{Call, CallClass, CallOutcome, IntentRef, Made};
-pub use cause::{Cause, Code, InvalidCode, NextStep};
+pub use cause::{Cause, Code, InvalidCode, NextStep, ShownBy};
 pub use clock::Clock;
 pub use event::{Event, Hindrance, Interruption, RunOutcome, UnitOutcome, What};
 pub use evidence::{Attachment, Evidence, Fact, Observed};

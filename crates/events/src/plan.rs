@@ -102,6 +102,14 @@ pub struct PlannedCheck {
     pub kind: CheckKind,
     /// How long to wait for it.
     pub deadline_ms: u64,
+    /// How long to pause between two looks, where nothing wakes the wait earlier.
+    pub poll_ms: u64,
+    /// How long it must stay ready before it counts.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub stable_ms: u64,
+    /// How long a probe's result may be taken again, where its inputs are the same.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub fresh_ms: u64,
     /// Whether the run is only proven with it.
     pub required: bool,
 }
@@ -284,4 +292,12 @@ impl PlannedStage {
             None => Ok(()),
         }
     }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes fields by reference"
+)]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }

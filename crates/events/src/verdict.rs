@@ -40,6 +40,9 @@ pub struct Because {
     /// What lies behind it, each line caused by the next.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub chain: Vec<String>,
+    /// What it is called if it is still so when the deadline passes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_the_end: Option<Box<Cause>>,
 }
 
 // === impl Verdict ===
@@ -97,6 +100,7 @@ impl Because {
         Self {
             what: what.into(),
             chain: Vec::new(),
+            in_the_end: None,
         }
     }
 
@@ -104,6 +108,13 @@ impl Because {
     #[must_use]
     pub fn caused_by(mut self, deeper: impl Into<String>) -> Self {
         self.chain.push(deeper.into());
+        self
+    }
+
+    /// Says what it is called if it is still so when the deadline passes.
+    #[must_use]
+    pub fn in_the_end(mut self, cause: Cause) -> Self {
+        self.in_the_end = Some(Box::new(cause));
         self
     }
 }
