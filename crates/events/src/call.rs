@@ -89,12 +89,7 @@ impl Call {
         name: impl Into<String>,
         request: &[u8],
     ) -> Self {
-        Self {
-            class,
-            kind: kind.into(),
-            name: name.into(),
-            request: Digest::of(request),
-        }
+        Self { class, kind: kind.into(), name: name.into(), request: Digest::of(request) }
     }
 }
 
@@ -109,10 +104,7 @@ impl fmt::Display for Call {
 impl Made {
     /// Something with one id.
     pub fn id(what: impl Into<String>, id: impl Into<String>) -> Self {
-        Self {
-            ids: BTreeMap::from([(what.into(), id.into())]),
-            ..Self::default()
-        }
+        Self { ids: BTreeMap::from([(what.into(), id.into())]), ..Self::default() }
     }
 
     /// Adds the provider's action that made it.

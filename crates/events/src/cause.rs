@@ -134,10 +134,7 @@ impl Cause {
     /// Adds a command that helps.
     #[must_use]
     pub fn next(mut self, command: impl Into<String>, tells: impl Into<String>) -> Self {
-        self.next.push(NextStep {
-            command: command.into(),
-            tells: tells.into(),
-        });
+        self.next.push(NextStep { command: command.into(), tells: tells.into() });
         self
     }
 }
@@ -159,10 +156,7 @@ mod tests {
         assert_eq!(Code(307).to_string(), "SW0307");
         for wrong in ["", "SW", "SW307", "SW03070", "SW+307", "0307", "XX0307"] {
             let error = wrong.parse::<Code>().unwrap_err();
-            assert_eq!(
-                error.to_string(),
-                format!("`{wrong}` is not a code such as SW0307")
-            );
+            assert_eq!(error.to_string(), format!("`{wrong}` is not a code such as SW0307"));
         }
     }
 }

@@ -16,20 +16,14 @@ pub struct Clock {
 
 impl Clock {
     /// A clock that starts now, by the machine's wall clock.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the one place where wall time enters"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "the one place where wall time enters")]
     pub fn real() -> Self {
         Self::starting_at(Timestamp::now())
     }
 
     /// A clock that starts now and calls it `epoch`.
     pub fn starting_at(epoch: Timestamp) -> Self {
-        Self {
-            epoch,
-            start: Instant::now(),
-        }
+        Self { epoch, start: Instant::now() }
     }
 
     /// Returns the time.
@@ -44,10 +38,7 @@ impl Clock {
     }
 
     /// Waits. Only what may be dropped at any moment may wait here.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the one place where waits happen"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "the one place where waits happen")]
     pub async fn sleep(&self, duration: Duration) {
         tokio::time::sleep(duration).await;
     }

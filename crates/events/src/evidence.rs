@@ -58,19 +58,13 @@ pub struct Attachment {
 impl Evidence {
     /// Evidence with a line for people and no facts yet.
     pub fn new(summary: impl Into<String>) -> Self {
-        Self {
-            summary: summary.into(),
-            ..Self::default()
-        }
+        Self { summary: summary.into(), ..Self::default() }
     }
 
     /// Adds a fact.
     #[must_use]
     pub fn fact(mut self, name: impl Into<String>, value: impl Into<Observed>) -> Self {
-        self.facts.push(Fact {
-            name: name.into(),
-            value: value.into(),
-        });
+        self.facts.push(Fact { name: name.into(), value: value.into() });
         self
     }
 

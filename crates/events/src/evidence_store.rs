@@ -50,10 +50,7 @@ impl Default for EvidenceLimits {
     /// A file holds a long log's head and tail, and a report can carry a run's
     /// files and stay under the five megabytes that a mail or browser takes easily.
     fn default() -> Self {
-        Self {
-            file: 256 * 1024,
-            run: 64 * 1024 * 1024,
-        }
+        Self { file: 256 * 1024, run: 64 * 1024 * 1024 }
     }
 }
 
@@ -62,10 +59,7 @@ impl Default for EvidenceLimits {
 impl EvidenceStore {
     /// The evidence of the run whose journal lies in `run_folder`.
     pub fn new(run_folder: &Path, limits: EvidenceLimits) -> Self {
-        Self {
-            folder: run_folder.join("evidence"),
-            limits,
-        }
+        Self { folder: run_folder.join("evidence"), limits }
     }
 
     /// Returns where a file of that digest lies.
@@ -79,10 +73,7 @@ impl EvidenceStore {
         if Digest::of(&bytes) == *digest {
             return Ok(bytes);
         }
-        Err(io::Error::new(
-            io::ErrorKind::InvalidData,
-            format!("{digest} was changed on disk"),
-        ))
+        Err(io::Error::new(io::ErrorKind::InvalidData, format!("{digest} was changed on disk")))
     }
 
     /// Stores bytes from which the secrets have been removed.
@@ -96,10 +87,7 @@ impl EvidenceStore {
         let size = kept.len() as u64;
         let name = name.to_owned();
         if stored_so_far + size > self.limits.run {
-            return Err(EvidenceError::Full {
-                name,
-                limit: self.limits.run,
-            });
+            return Err(EvidenceError::Full { name, limit: self.limits.run });
         }
         let digest = Digest::of(&kept);
         let path = self.path(&digest);
@@ -107,12 +95,7 @@ impl EvidenceStore {
             write_whole(&self.folder, &path, &kept)
                 .map_err(|source| EvidenceError::Write { path, source })?;
         }
-        Ok(Attachment {
-            name,
-            digest,
-            size,
-            cut_from,
-        })
+        Ok(Attachment { name, digest, size, cut_from })
     }
 }
 
@@ -164,12 +147,7 @@ mod tests {
         let two = store.put("b.log", b"same", 4).unwrap();
         assert_eq!(one.digest, two.digest);
         assert_eq!(store.get(&one.digest).unwrap(), b"same");
-        assert_eq!(
-            fs::read_dir(folder.path().join("evidence"))
-                .unwrap()
-                .count(),
-            1
-        );
+        assert_eq!(fs::read_dir(folder.path().join("evidence")).unwrap().count(), 1);
     }
 
     #[test]
@@ -178,22 +156,13 @@ mod tests {
         let store = EvidenceStore::new(folder.path(), EvidenceLimits::default());
         let file = store.put("a.log", b"same", 0).unwrap();
         fs::write(store.path(&file.digest), b"other").unwrap();
-        assert!(
-            store
-                .get(&file.digest)
-                .unwrap_err()
-                .to_string()
-                .contains("was changed on disk")
-        );
+        assert!(store.get(&file.digest).unwrap_err().to_string().contains("was changed on disk"));
     }
 
     #[test]
     fn what_is_too_long_keeps_its_head_and_tail() {
         let folder = tempfile::tempdir().unwrap();
-        let limits = EvidenceLimits {
-            file: 100,
-            run: 150,
-        };
+        let limits = EvidenceLimits { file: 100, run: 150 };
         let store = EvidenceStore::new(folder.path(), limits);
         let long = [b"first".as_slice(), &[b'.'; 1000], b"last"].concat();
         let file = store.put("a.log", &long, 0).unwrap();

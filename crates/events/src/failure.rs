@@ -76,11 +76,7 @@ impl fmt::Display for Class {
 impl Failure {
     /// A failure with a message of its own and no source.
     pub fn new(class: Class, message: impl Into<String>) -> Self {
-        Self {
-            class,
-            message: message.into(),
-            sources: Vec::new(),
-        }
+        Self { class, message: message.into(), sources: Vec::new() }
     }
 
     /// A failure that will not go away by itself.
@@ -114,9 +110,7 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;
-        self.sources
-            .iter()
-            .try_for_each(|source| write!(f, ": {source}"))
+        self.sources.iter().try_for_each(|source| write!(f, ": {source}"))
     }
 }
 

@@ -73,16 +73,8 @@ impl History {
     /// Adds the next run. Runs are added in the order in which they started.
     pub fn add(&mut self, journal: &JournalFile) {
         let run = journal.header.run;
-        let command = journal
-            .state
-            .plan()
-            .map(|plan| plan.command.clone())
-            .unwrap_or_default();
-        self.runs.push(PastRun {
-            run,
-            command,
-            outcome: journal.state.ended().cloned(),
-        });
+        let command = journal.state.plan().map(|plan| plan.command.clone()).unwrap_or_default();
+        self.runs.push(PastRun { run, command, outcome: journal.state.ended().cloned() });
         let mut fold = RunFold::default();
         for event in &journal.events {
             self.add_event(event, &mut fold);
@@ -112,9 +104,7 @@ impl History {
 
     /// Returns the calls of that kind to that name, oldest first.
     pub fn calls(&self, kind: &str, name: &str) -> &[PastCall] {
-        self.calls
-            .get(&(kind.to_owned(), name.to_owned()))
-            .map_or(&[], Vec::as_slice)
+        self.calls.get(&(kind.to_owned(), name.to_owned())).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the last ready result of a probe.
@@ -135,11 +125,7 @@ impl History {
 
     pub(crate) fn intend(&mut self, intent: IntentRef, call: &Call) {
         let key = (call.kind.clone(), call.name.clone());
-        let past = PastCall {
-            intent,
-            call: call.clone(),
-            fate: Fate::InDoubt,
-        };
+        let past = PastCall { intent, call: call.clone(), fate: Fate::InDoubt };
         self.calls.entry(key).or_default().push(past);
     }
 
@@ -151,10 +137,7 @@ impl History {
     }
 
     fn add_event(&mut self, event: &Event, fold: &mut RunFold) {
-        let here = |seq: Seq| IntentRef {
-            run: event.run,
-            seq,
-        };
+        let here = |seq: Seq| IntentRef { run: event.run, seq };
         match &event.what {
             What::Pinned { key, value } => self.pin(key, value),
             What::Intent { call, .. } => self.intend(here(event.seq), call),
@@ -166,44 +149,21 @@ impl History {
             What::StageStarted { unit } => {
                 fold.started.insert(unit.clone(), event.elapsed_ms);
             }
-            What::StageDone {
-                unit,
-                outcome: UnitOutcome::Passed { .. },
-            } => {
+            What::StageDone { unit, outcome: UnitOutcome::Passed { .. } } => {
                 if let Some(started) = fold.started.get(unit) {
                     let took = event.elapsed_ms.saturating_sub(*started);
-                    self.durations
-                        .entry(unit.stage.clone())
-                        .or_default()
-                        .push(took);
+                    self.durations.entry(unit.stage.clone()).or_default().push(took);
                 }
             }
             // A result that was itself taken from elsewhere does not become fresh by that.
-            What::Probe {
-                unit,
-                check,
-                inputs,
-                reused: None,
-            } => {
+            What::Probe { unit, check, inputs, reused: None } => {
                 fold.probing.insert((unit.clone(), check.clone()), *inputs);
             }
-            What::Checked {
-                unit,
-                check,
-                verdict: Verdict::Ready { evidence },
-            } => {
+            What::Checked { unit, check, verdict: Verdict::Ready { evidence } } => {
                 let key = (unit.clone(), check.clone());
                 if let Some(inputs) = fold.probing.remove(&key) {
                     let (run, at, evidence) = (event.run, event.at, evidence.clone());
-                    self.probes.insert(
-                        key,
-                        PastProbe {
-                            run,
-                            at,
-                            inputs,
-                            evidence,
-                        },
-                    );
+                    self.probes.insert(key, PastProbe { run, at, inputs, evidence });
                 }
             }
             _ => {}

@@ -86,10 +86,7 @@ impl FromStr for RunId {
         let mut value: u128 = 0;
         for symbol in text.bytes() {
             let upper = symbol.to_ascii_uppercase();
-            let digit = CROCKFORD
-                .iter()
-                .position(|known| *known == upper)
-                .ok_or_else(invalid)?;
+            let digit = CROCKFORD.iter().position(|known| *known == upper).ok_or_else(invalid)?;
             value = value
                 .checked_mul(32)
                 .and_then(|shifted| shifted.checked_add(digit as u128))
@@ -132,9 +129,7 @@ impl FromStr for ClusterId {
     type Err = InvalidId;
 
     fn from_str(text: &str) -> Result<Self, InvalidId> {
-        text.parse()
-            .map(Self)
-            .map_err(|_| InvalidId::new(text, "a cluster id (a UUID)"))
+        text.parse().map(Self).map_err(|_| InvalidId::new(text, "a cluster id (a UUID)"))
     }
 }
 
@@ -220,10 +215,7 @@ impl TryFrom<String> for Digest {
 
 impl InvalidId {
     fn new(text: &str, expected: &'static str) -> Self {
-        Self {
-            text: text.to_owned(),
-            expected,
-        }
+        Self { text: text.to_owned(), expected }
     }
 }
 
@@ -269,9 +261,6 @@ mod tests {
             error.to_string(),
             "`0000000000000000000000000U` is not a run id (26 characters, such as 01JCQ5…)"
         );
-        assert!(
-            "ZZZZZZZZZZZZZZZZZZZZZZZZZZ".parse::<RunId>().is_err(),
-            "over 128 bits"
-        );
+        assert!("ZZZZZZZZZZZZZZZZZZZZZZZZZZ".parse::<RunId>().is_err(), "over 128 bits");
     }
 }

@@ -68,10 +68,7 @@ impl Permit {
 impl Ledger {
     /// A ledger over the journal of this run and the history of those before.
     pub fn new(recorder: Recorder, history: History) -> Self {
-        Self {
-            recorder,
-            history: Arc::new(Mutex::new(history)),
-        }
+        Self { recorder, history: Arc::new(Mutex::new(history)) }
     }
 
     /// Returns the recorder of this run.
@@ -93,15 +90,9 @@ impl Ledger {
         call: Call,
     ) -> Result<(Permit, Receipt), LedgerError> {
         self.forbid_again(&call)?;
-        let what = What::Intent {
-            unit: unit.clone(),
-            call: call.clone(),
-        };
+        let what = What::Intent { unit: unit.clone(), call: call.clone() };
         let seq = self.recorder.record_durably(attempt, what).await?;
-        let intent = IntentRef {
-            run: self.recorder.run(),
-            seq,
-        };
+        let intent = IntentRef { run: self.recorder.run(), seq };
         self.lock().intend(intent, &call);
         Ok((Permit { intent, call }, Receipt { intent }))
     }
@@ -115,10 +106,7 @@ impl Ledger {
     ) -> Result<(), LedgerError> {
         let intent = receipt.intent;
         let fate = Fate::of(&outcome);
-        let what = What::Result {
-            intent: intent.seq,
-            outcome,
-        };
+        let what = What::Result { intent: intent.seq, outcome };
         self.recorder.record_durably(attempt, what).await?;
         self.lock().close(intent, fate);
         Ok(())
@@ -128,18 +116,13 @@ impl Ledger {
     pub fn doubts(&self, call: &Call) -> Vec<IntentRef> {
         let history = self.lock();
         let calls = history.calls(&call.kind, &call.name).iter();
-        calls
-            .filter(|past| past.fate == Fate::InDoubt)
-            .map(|past| past.intent)
-            .collect()
+        calls.filter(|past| past.fate == Fate::InDoubt).map(|past| past.intent).collect()
     }
 
     /// Writes what a look found about an intent in doubt.
     pub async fn settle(&self, intent: IntentRef, found: Option<Made>) -> Result<(), LedgerError> {
         let fate = found.clone().map_or(Fate::NotDone, Fate::Done);
-        self.recorder
-            .record_durably(1, What::Settled { intent, found })
-            .await?;
+        self.recorder.record_durably(1, What::Settled { intent, found }).await?;
         self.lock().close(intent, fate);
         Ok(())
     }
@@ -152,9 +135,7 @@ impl Ledger {
         }
         let (key, value) = (key.to_owned(), choice.to_owned());
         self.lock().pin(&key, &value);
-        self.recorder
-            .record_durably(1, What::Pinned { key, value })
-            .await?;
+        self.recorder.record_durably(1, What::Pinned { key, value }).await?;
         Ok(choice.to_owned())
     }
 
@@ -166,10 +147,9 @@ impl Ledger {
         let past = history.calls(&call.kind, &call.name).iter();
         match past.rev().find(|past| past.fate != Fate::NotDone) {
             None => Ok(()),
-            Some(past) => Err(LedgerError::NotAgain {
-                call: call.clone(),
-                past: Box::new(past.clone()),
-            }),
+            Some(past) => {
+                Err(LedgerError::NotAgain { call: call.clone(), past: Box::new(past.clone()) })
+            }
         }
     }
 

@@ -80,18 +80,12 @@ text_name!(CheckName);
 impl Unit {
     /// A stage that works on the cluster as a whole.
     pub fn whole(stage: impl Into<StageName>) -> Self {
-        Self {
-            stage: stage.into(),
-            node: None,
-        }
+        Self { stage: stage.into(), node: None }
     }
 
     /// A stage on one node.
     pub fn on(stage: impl Into<StageName>, node: impl Into<NodeName>) -> Self {
-        Self {
-            stage: stage.into(),
-            node: Some(node.into()),
-        }
+        Self { stage: stage.into(), node: Some(node.into()) }
     }
 }
 

@@ -169,10 +169,7 @@ impl Plan {
 
     /// Returns the role of the node of that name.
     pub fn role(&self, name: &NodeName) -> Option<Role> {
-        self.nodes
-            .iter()
-            .find(|node| node.name == *name)
-            .map(|node| node.role)
+        self.nodes.iter().find(|node| node.name == *name).map(|node| node.role)
     }
 
     /// Returns every unit, in the order of the table.
@@ -185,11 +182,7 @@ impl Plan {
         let Some(stage) = self.stage(&unit.stage) else {
             return Vec::new();
         };
-        stage
-            .after
-            .iter()
-            .flat_map(|after| self.reached(after, unit))
-            .collect()
+        stage.after.iter().flat_map(|after| self.reached(after, unit)).collect()
     }
 
     fn reached(&self, after: &After, unit: &Unit) -> Vec<Unit> {
@@ -203,20 +196,15 @@ impl Plan {
         match (after.on, &unit.node) {
             (Reach::Chain, Some(own)) => nodes.iter().filter(|node| *node == own).map(on).collect(),
             (Reach::Chain, None) | (Reach::All, _) => nodes.iter().map(on).collect(),
-            (Reach::ControlPlanes, _) => self
-                .control_planes()
-                .filter(|node| nodes.contains(node))
-                .map(on)
-                .collect(),
+            (Reach::ControlPlanes, _) => {
+                self.control_planes().filter(|node| nodes.contains(node)).map(on).collect()
+            }
         }
     }
 
     fn control_planes(&self) -> impl Iterator<Item = &NodeName> {
         let control_plane = |node: &&PlannedNode| node.role == Role::ControlPlane;
-        self.nodes
-            .iter()
-            .filter(control_plane)
-            .map(|node| &node.name)
+        self.nodes.iter().filter(control_plane).map(|node| &node.name)
     }
 
     /// Checks that the plan can be run: names are unique, and a stage only
@@ -246,10 +234,9 @@ impl PlannedStage {
     pub fn units(&self) -> Vec<Unit> {
         match &self.nodes {
             None => vec![Unit::whole(self.name.clone())],
-            Some(nodes) => nodes
-                .iter()
-                .map(|node| Unit::on(self.name.clone(), node.clone()))
-                .collect(),
+            Some(nodes) => {
+                nodes.iter().map(|node| Unit::on(self.name.clone(), node.clone())).collect()
+            }
         }
     }
 
@@ -264,40 +251,24 @@ impl PlannedStage {
         before: &BTreeSet<&StageName>,
     ) -> Result<(), InvalidPlan> {
         let stage = self.name.clone();
-        if let Some(after) = self
-            .after
-            .iter()
-            .find(|after| !before.contains(&after.stage))
-        {
-            return Err(InvalidPlan::AfterUnplanned {
-                stage,
-                after: after.stage.clone(),
-            });
+        if let Some(after) = self.after.iter().find(|after| !before.contains(&after.stage)) {
+            return Err(InvalidPlan::AfterUnplanned { stage, after: after.stage.clone() });
         }
         let mut seen = BTreeSet::new();
         for node in self.nodes.iter().flatten() {
             if !planned_nodes.contains(node) || !seen.insert(node) {
-                return Err(InvalidPlan::BadNode {
-                    stage,
-                    node: node.clone(),
-                });
+                return Err(InvalidPlan::BadNode { stage, node: node.clone() });
             }
         }
         let mut names = BTreeSet::new();
         match self.checks.iter().find(|check| !names.insert(&check.name)) {
-            Some(check) => Err(InvalidPlan::CheckTwice {
-                stage,
-                check: check.name.clone(),
-            }),
+            Some(check) => Err(InvalidPlan::CheckTwice { stage, check: check.name.clone() }),
             None => Ok(()),
         }
     }
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes fields by reference"
-)]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
 fn is_zero(number: &u64) -> bool {
     *number == 0
 }

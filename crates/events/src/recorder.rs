@@ -177,10 +177,7 @@ impl Recorder {
     async fn durable(&self, seq: Seq) -> Result<Option<Digest>, RecordError> {
         let mut progress = self.shared.progress.subscribe();
         let reached = |progress: &Progress| progress.durable >= seq || progress.failed.is_some();
-        let progress = progress
-            .wait_for(reached)
-            .await
-            .expect("the sender is in `shared`");
+        let progress = progress.wait_for(reached).await.expect("the sender is in `shared`");
         match &progress.failed {
             Some(failed) if progress.durable < seq => Err(RecordError::Disk(Arc::clone(failed))),
             _ => Ok(progress.head),
@@ -190,9 +187,7 @@ impl Recorder {
 
 impl std::fmt::Debug for Recorder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Recorder")
-            .field("run", &self.shared.run)
-            .finish_non_exhaustive()
+        f.debug_struct("Recorder").field("run", &self.shared.run).finish_non_exhaustive()
     }
 }
 
@@ -265,8 +260,7 @@ impl Shared {
 
     fn fail(&self, error: Arc<WriteError>) {
         lock(&self.queue).failed = Some(Arc::clone(&error));
-        self.progress
-            .send_modify(|progress| progress.failed = Some(error));
+        self.progress.send_modify(|progress| progress.failed = Some(error));
     }
 }
 

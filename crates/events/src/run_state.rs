@@ -184,10 +184,7 @@ impl RunState {
     /// doubt, and those without a result.
     pub fn doubts(&self) -> impl Iterator<Item = (Seq, &Call)> {
         let open = self.open.iter().map(|(seq, (_, call))| (*seq, call));
-        self.doubts
-            .iter()
-            .map(|(seq, call)| (*seq, call))
-            .chain(open)
+        self.doubts.iter().map(|(seq, call)| (*seq, call)).chain(open)
     }
 
     /// Returns what was left out although the run needs it to be proven.
@@ -206,10 +203,7 @@ impl RunState {
         }
         let expected = self.last.next();
         if event.seq != expected {
-            return Err(IllegalEvent::OutOfSequence {
-                found: event.seq,
-                expected,
-            });
+            return Err(IllegalEvent::OutOfSequence { found: event.seq, expected });
         }
         if event.elapsed_ms < self.elapsed_ms {
             let (before, after) = (self.elapsed_ms, event.elapsed_ms);
@@ -242,23 +236,13 @@ impl RunState {
                 self.expect_running(unit)?;
                 self.expect_check(unit, check)
             }
-            What::Skipped {
-                unit,
-                check: Some(check),
-                required,
-                reason,
-            } => {
+            What::Skipped { unit, check: Some(check), required, reason } => {
                 self.expect_running(unit)?;
                 self.expect_check(unit, check)?;
                 self.note_missing(*required, format!("{unit}, {check}: {reason}"));
                 Ok(())
             }
-            What::Skipped {
-                unit,
-                check: None,
-                required,
-                reason,
-            } => {
+            What::Skipped { unit, check: None, required, reason } => {
                 self.end_planned(unit, UnitState::Skipped)?;
                 self.note_missing(*required, format!("{unit}: {reason}"));
                 Ok(())
@@ -266,19 +250,14 @@ impl RunState {
             What::WillNotRun { unit, .. } => self.end_planned(unit, UnitState::WillNotRun),
             What::StageDone { unit, outcome } => self.end_unit(unit, outcome),
             What::RunEnded { outcome } => self.end(outcome),
-            What::Warning {
-                unit: Some(unit), ..
-            } => self.planned(unit).map(|_| ()),
+            What::Warning { unit: Some(unit), .. } => self.planned(unit).map(|_| ()),
             What::Warning { unit: None, .. } | What::Pinned { .. } | What::Unknown => Ok(()),
         }
     }
 
     fn start(&mut self, plan: &Plan) -> Result<(), IllegalEvent> {
         plan.check().map_err(IllegalEvent::BadPlan)?;
-        self.units = plan
-            .units()
-            .map(|unit| (unit, UnitState::Planned))
-            .collect();
+        self.units = plan.units().map(|unit| (unit, UnitState::Planned)).collect();
         self.plan = Some(plan.clone());
         Ok(())
     }
@@ -287,23 +266,12 @@ impl RunState {
         self.expect_planned(unit)?;
         let plan = self.plan.as_ref().ok_or(IllegalEvent::NotStarted)?;
         let done = |unit: &Unit| {
-            matches!(
-                self.units.get(unit),
-                Some(UnitState::Passed | UnitState::Skipped)
-            )
+            matches!(self.units.get(unit), Some(UnitState::Passed | UnitState::Skipped))
         };
-        if let Some(before) = plan
-            .prerequisites(unit)
-            .into_iter()
-            .find(|unit| !done(unit))
-        {
-            return Err(IllegalEvent::TooEarly {
-                unit: unit.clone(),
-                before,
-            });
+        if let Some(before) = plan.prerequisites(unit).into_iter().find(|unit| !done(unit)) {
+            return Err(IllegalEvent::TooEarly { unit: unit.clone(), before });
         }
-        self.units
-            .insert(unit.clone(), UnitState::Running { attempt: 0 });
+        self.units.insert(unit.clone(), UnitState::Running { attempt: 0 });
         Ok(())
     }
 
@@ -316,16 +284,12 @@ impl RunState {
                 expected,
             });
         }
-        self.units
-            .insert(unit.clone(), UnitState::Running { attempt });
+        self.units.insert(unit.clone(), UnitState::Running { attempt });
         Ok(())
     }
 
     fn close_intent(&mut self, intent: Seq, outcome: &CallOutcome) -> Result<(), IllegalEvent> {
-        let (_, call) = self
-            .open
-            .remove(&intent)
-            .ok_or(IllegalEvent::NoSuchIntent(intent))?;
+        let (_, call) = self.open.remove(&intent).ok_or(IllegalEvent::NoSuchIntent(intent))?;
         if matches!(outcome, CallOutcome::InDoubt { .. }) {
             self.doubts.insert(intent, call);
         }
@@ -350,10 +314,7 @@ impl RunState {
     fn end_unit(&mut self, unit: &Unit, outcome: &UnitOutcome) -> Result<(), IllegalEvent> {
         self.expect_running(unit)?;
         if let Some((intent, _)) = self.open.iter().find(|(_, (owner, _))| owner == unit) {
-            return Err(IllegalEvent::IntentOpen {
-                unit: unit.clone(),
-                intent: *intent,
-            });
+            return Err(IllegalEvent::IntentOpen { unit: unit.clone(), intent: *intent });
         }
         let state = match outcome {
             UnitOutcome::Passed { .. } => UnitState::Passed,
@@ -369,11 +330,7 @@ impl RunState {
 
     fn end(&mut self, outcome: &RunOutcome) -> Result<(), IllegalEvent> {
         // A dead process leaves its units where they were.
-        if *outcome
-            != (RunOutcome::Interrupted {
-                how: Interruption::Died,
-            })
-        {
+        if *outcome != (RunOutcome::Interrupted { how: Interruption::Died }) {
             self.check_outcome(outcome)?;
         }
         self.ended = Some(outcome.clone());
@@ -411,27 +368,20 @@ impl RunState {
     }
 
     fn planned(&self, unit: &Unit) -> Result<UnitState, IllegalEvent> {
-        self.unit(unit)
-            .ok_or_else(|| IllegalEvent::Unplanned(unit.clone()))
+        self.unit(unit).ok_or_else(|| IllegalEvent::Unplanned(unit.clone()))
     }
 
     fn expect_planned(&self, unit: &Unit) -> Result<(), IllegalEvent> {
         match self.planned(unit)? {
             UnitState::Planned => Ok(()),
-            state => Err(IllegalEvent::WrongState {
-                unit: unit.clone(),
-                state,
-            }),
+            state => Err(IllegalEvent::WrongState { unit: unit.clone(), state }),
         }
     }
 
     fn expect_running(&self, unit: &Unit) -> Result<u32, IllegalEvent> {
         match self.planned(unit)? {
             UnitState::Running { attempt } => Ok(attempt),
-            state => Err(IllegalEvent::WrongState {
-                unit: unit.clone(),
-                state,
-            }),
+            state => Err(IllegalEvent::WrongState { unit: unit.clone(), state }),
         }
     }
 
@@ -440,11 +390,7 @@ impl RunState {
         if found == expected {
             return Ok(());
         }
-        Err(IllegalEvent::WrongAttempt {
-            unit: unit.clone(),
-            found,
-            expected,
-        })
+        Err(IllegalEvent::WrongAttempt { unit: unit.clone(), found, expected })
     }
 
     fn expect_check(&self, unit: &Unit, check: &CheckName) -> Result<(), IllegalEvent> {
@@ -452,9 +398,6 @@ impl RunState {
         if stage.is_some_and(|stage| stage.check_named(check).is_some()) {
             return Ok(());
         }
-        Err(IllegalEvent::UnplannedCheck {
-            unit: unit.clone(),
-            check: check.clone(),
-        })
+        Err(IllegalEvent::UnplannedCheck { unit: unit.clone(), check: check.clone() })
     }
 }

@@ -45,10 +45,7 @@ mod tests {
         let evidence = Evidence::new("token works").fact("token", secret.clone());
         let shown = format!("{secret} {secret:?} {evidence:?}");
         let stored = serde_json::to_string(&evidence).unwrap();
-        assert!(
-            !shown.contains("hunter22") && !stored.contains("hunter22"),
-            "{shown} {stored}"
-        );
+        assert!(!shown.contains("hunter22") && !stored.contains("hunter22"), "{shown} {stored}");
         assert!(stored.contains(Secret::MASK));
     }
 }

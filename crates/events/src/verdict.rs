@@ -55,9 +55,7 @@ impl Verdict {
 
     /// Not yet, for a reason.
     pub fn not_yet(because: impl Into<Because>) -> Self {
-        Self::NotYet {
-            because: because.into(),
-        }
+        Self::NotYet { because: because.into() }
     }
 
     /// Could not look.
@@ -97,11 +95,7 @@ impl fmt::Display for Verdict {
 impl Because {
     /// A reason with nothing behind it.
     pub fn new(what: impl Into<String>) -> Self {
-        Self {
-            what: what.into(),
-            chain: Vec::new(),
-            in_the_end: None,
-        }
+        Self { what: what.into(), chain: Vec::new(), in_the_end: None }
     }
 
     /// Adds what lies behind it.

@@ -66,10 +66,7 @@ impl FromStr for Version {
     fn from_str(text: &str) -> Result<Self, String> {
         text.split_once('.')
             .and_then(|(major, minor)| {
-                Some(Self {
-                    major: major.parse().ok()?,
-                    minor: minor.parse().ok()?,
-                })
+                Some(Self { major: major.parse().ok()?, minor: minor.parse().ok()? })
             })
             .ok_or_else(|| format!("`{text}` is not a format version such as 1.0"))
     }
@@ -95,12 +92,6 @@ impl Header {
     /// The header of a journal that this program writes.
     pub fn new(run: RunId, cluster: ClusterId) -> Self {
         let version = Version::CURRENT;
-        Self {
-            journal: MAGIC.to_owned(),
-            version,
-            run,
-            cluster,
-            prev: Digest::ZERO,
-        }
+        Self { journal: MAGIC.to_owned(), version, run, cluster, prev: Digest::ZERO }
     }
 }

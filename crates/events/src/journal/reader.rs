@@ -125,21 +125,14 @@ pub fn read(path: &Path) -> Result<JournalFile, ReadError> {
     let mut events = Vec::with_capacity(whole.lines.len());
     for (number, text) in whole.numbered_events() {
         let line: EventLine = parse(path, number, text)?;
-        state
-            .apply(&line.event)
-            .map_err(|source| ReadError::Illegal {
-                path: path.to_owned(),
-                line: number,
-                source,
-            })?;
+        state.apply(&line.event).map_err(|source| ReadError::Illegal {
+            path: path.to_owned(),
+            line: number,
+            source,
+        })?;
         events.push(line.event);
     }
-    Ok(JournalFile {
-        header,
-        events,
-        state,
-        chain,
-    })
+    Ok(JournalFile { header, events, state, chain })
 }
 
 /// Recomputes the chain of digests alone, which needs no knowledge of the events.
@@ -173,34 +166,23 @@ impl<'a> Whole<'a> {
         let is_torn = |line: &&&[u8]| {
             !line.ends_with(b"\n") || serde_json::from_slice::<serde::de::IgnoredAny>(line).is_err()
         };
-        let torn = lines.last().filter(is_torn).map(|line| Torn {
-            bytes: line.len() as u64,
-        });
+        let torn = lines.last().filter(is_torn).map(|line| Torn { bytes: line.len() as u64 });
         if torn.is_some() {
             lines.pop();
         }
         let bytes = bytes.len() as u64 - torn.map_or(0, |torn| torn.bytes);
-        let lines = lines
-            .into_iter()
-            .map(|line| line.strip_suffix(b"\n").unwrap_or(line))
-            .collect();
+        let lines =
+            lines.into_iter().map(|line| line.strip_suffix(b"\n").unwrap_or(line)).collect();
         Self { lines, bytes, torn }
     }
 
     fn numbered_events(&self) -> impl Iterator<Item = (usize, &'a [u8])> {
-        self.lines
-            .iter()
-            .enumerate()
-            .skip(1)
-            .map(|(index, line)| (index + 1, *line))
+        self.lines.iter().enumerate().skip(1).map(|(index, line)| (index + 1, *line))
     }
 }
 
 fn load(path: &Path) -> Result<Vec<u8>, ReadError> {
-    fs::read(path).map_err(|source| ReadError::Unreadable {
-        path: path.to_owned(),
-        source,
-    })
+    fs::read(path).map_err(|source| ReadError::Unreadable { path: path.to_owned(), source })
 }
 
 fn read_header(path: &Path, whole: &Whole<'_>) -> Result<Header, ReadError> {
@@ -216,10 +198,9 @@ fn read_header(path: &Path, whole: &Whole<'_>) -> Result<Header, ReadError> {
     };
     match serde_json::from_slice::<Title>(first) {
         Ok(title) if title.journal != MAGIC => Err(ReadError::NotAJournal { path }),
-        Ok(title) if title.version.major > Version::CURRENT.major => Err(ReadError::TooNew {
-            path,
-            found: title.version,
-        }),
+        Ok(title) if title.version.major > Version::CURRENT.major => {
+            Err(ReadError::TooNew { path, found: title.version })
+        }
         Ok(_) => parse(&path, 1, first),
         Err(_) => Err(ReadError::NotAJournal { path }),
     }
@@ -230,19 +211,11 @@ fn check_chain(path: &Path, whole: &Whole<'_>) -> Result<Chain, ReadError> {
     for (index, text) in whole.lines.iter().enumerate() {
         let link: Link = parse(path, index + 1, text)?;
         if link.prev != head {
-            return Err(ReadError::BrokenChain {
-                path: path.to_owned(),
-                line: index + 1,
-            });
+            return Err(ReadError::BrokenChain { path: path.to_owned(), line: index + 1 });
         }
         head = Digest::of(text);
     }
-    Ok(Chain {
-        head,
-        lines: whole.lines.len(),
-        bytes: whole.bytes,
-        torn: whole.torn,
-    })
+    Ok(Chain { head, lines: whole.lines.len(), bytes: whole.bytes, torn: whole.torn })
 }
 
 fn parse<'a, T: Deserialize<'a>>(path: &Path, line: usize, text: &'a [u8]) -> Result<T, ReadError> {

@@ -85,19 +85,10 @@ impl Writer {
         header: &Header,
         durability: Durability,
     ) -> Result<Self, WriteError> {
-        let failed = |source| WriteError::Create {
-            path: path.to_owned(),
-            source,
-        };
+        let failed = |source| WriteError::Create { path: path.to_owned(), source };
         let file = private_file(path).map_err(failed)?;
         let head = Digest::ZERO;
-        let mut writer = Self {
-            path: path.to_owned(),
-            file,
-            head,
-            durability,
-            buffer: Vec::new(),
-        };
+        let mut writer = Self { path: path.to_owned(), file, head, durability, buffer: Vec::new() };
         let line = serde_json::to_vec(header).map_err(WriteError::Encode)?;
         writer.put_line(&line);
         writer.commit()?;
@@ -113,42 +104,22 @@ impl Writer {
         path: &Path,
         durability: Durability,
     ) -> Result<(Self, JournalFile, Option<Torn>), WriteError> {
-        let unsound = |source| WriteError::Unsound {
-            path: path.to_owned(),
-            source: Box::new(source),
-        };
+        let unsound =
+            |source| WriteError::Unsound { path: path.to_owned(), source: Box::new(source) };
         let journal = reader::read(path).map_err(unsound)?;
         let found = journal.header.version;
         if found != Version::CURRENT {
-            return Err(WriteError::NotOurVersion {
-                path: path.to_owned(),
-                found,
-            });
+            return Err(WriteError::NotOurVersion { path: path.to_owned(), found });
         }
-        let failed = |source| WriteError::Append {
-            path: path.to_owned(),
-            source,
-        };
+        let failed = |source| WriteError::Append { path: path.to_owned(), source };
         let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
         let torn = journal.chain.torn;
         if torn.is_some() {
-            file.set_len(journal.chain.bytes)
-                .and_then(|()| file.sync_all())
-                .map_err(failed)?;
+            file.set_len(journal.chain.bytes).and_then(|()| file.sync_all()).map_err(failed)?;
         }
         let head = journal.chain.head;
         let path = path.to_owned();
-        Ok((
-            Self {
-                path,
-                file,
-                head,
-                durability,
-                buffer: Vec::new(),
-            },
-            journal,
-            torn,
-        ))
+        Ok((Self { path, file, head, durability, buffer: Vec::new() }, journal, torn))
     }
 
     /// Returns the digest of the last line.
@@ -159,10 +130,7 @@ impl Writer {
     /// Puts an event, already as JSON, behind the last one. Nothing is on disk
     /// before [`commit`](Self::commit).
     pub(crate) fn put(&mut self, event: &serde_json::value::RawValue) -> Result<(), WriteError> {
-        let line = Line {
-            prev: self.head,
-            event,
-        };
+        let line = Line { prev: self.head, event };
         let line = serde_json::to_vec(&line).map_err(WriteError::Encode)?;
         self.put_line(&line);
         Ok(())
@@ -177,10 +145,7 @@ impl Writer {
                 Durability::Synced => self.file.sync_data(),
                 Durability::Unsynced => Ok(()),
             })
-            .map_err(|source| WriteError::Append {
-                path: self.path.clone(),
-                source,
-            })
+            .map_err(|source| WriteError::Append { path: self.path.clone(), source })
     }
 
     fn put_line(&mut self, line: &[u8]) {

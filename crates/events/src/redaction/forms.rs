@@ -83,9 +83,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn contains(haystack: &[u8], needles: &[Vec<u8>]) -> bool {
-        needles
-            .iter()
-            .any(|needle| haystack.windows(needle.len()).any(|part| part == needle))
+        needles.iter().any(|needle| haystack.windows(needle.len()).any(|part| part == needle))
     }
 
     proptest! {
@@ -114,9 +112,6 @@ mod tests {
         let key = "-----BEGIN KEY-----\nMC4CAQAwBQYDK2VwBCIEIGtleWtleQ==\n-----END KEY-----\n";
         let block = key.replace('\n', "\n      ");
         assert!(contains(block.as_bytes(), &forms(key)));
-        assert!(
-            !contains(b"-----BEGIN KEY-----", &forms(key)),
-            "a label is no secret"
-        );
+        assert!(!contains(b"-----BEGIN KEY-----", &forms(key)), "a label is no secret");
     }
 }

@@ -66,16 +66,9 @@ impl Redactor {
     pub fn add(&mut self, name: impl Into<String>, secret: &Secret) -> Result<(), ShortSecret> {
         let (name, text) = (name.into(), secret.reveal().trim());
         if text.len() < Self::SHORTEST {
-            return Err(ShortSecret {
-                name,
-                length: text.len(),
-            });
+            return Err(ShortSecret { name, length: text.len() });
         }
-        self.secrets.push(KnownSecret {
-            name,
-            token: self.token(text),
-            forms: forms(text),
-        });
+        self.secrets.push(KnownSecret { name, token: self.token(text), forms: forms(text) });
         self.rebuild_search();
         Ok(())
     }
@@ -87,11 +80,7 @@ impl Redactor {
 
     /// Replaces typed secrets in the evidence of an event.
     pub fn hide_typed(&mut self, what: &mut What) {
-        let What::Checked {
-            verdict: Verdict::Ready { evidence },
-            ..
-        } = what
-        else {
+        let What::Checked { verdict: Verdict::Ready { evidence }, .. } = what else {
             return;
         };
         self.hide_facts(evidence);
@@ -99,9 +88,7 @@ impl Redactor {
 
     /// Returns whether `bytes` give any known secret away.
     pub fn finds(&self, bytes: &[u8]) -> bool {
-        self.search
-            .as_ref()
-            .is_some_and(|search| search.is_match(bytes))
+        self.search.as_ref().is_some_and(|search| search.is_match(bytes))
     }
 
     /// Replaces every known secret in `bytes`.
@@ -170,19 +157,15 @@ impl Redactor {
             .flat_map(|(owner, secret)| secret.forms.iter().map(move |form| (owner, form)))
             .unzip();
         self.owners = owners;
-        self.search = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
-            .build(forms)
-            .ok();
+        self.search =
+            AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(forms).ok();
     }
 }
 
 impl std::fmt::Debug for Redactor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let names: Vec<_> = self.secrets.iter().map(|secret| &secret.name).collect();
-        f.debug_struct("Redactor")
-            .field("secrets", &names)
-            .finish_non_exhaustive()
+        f.debug_struct("Redactor").field("secrets", &names).finish_non_exhaustive()
     }
 }
 
@@ -214,10 +197,7 @@ mod tests {
         for text in texts {
             let mut redactor = redactor(secret);
             let hidden = String::from_utf8(redactor.hide_bytes(text.as_bytes())).unwrap();
-            assert!(
-                hidden.contains(&redactor.token(secret)),
-                "{text} → {hidden}"
-            );
+            assert!(hidden.contains(&redactor.token(secret)), "{text} → {hidden}");
             assert!(!redactor.finds(hidden.as_bytes()), "{text} → {hidden}");
             assert_eq!(redactor.removed().0["canary"], 1);
         }
@@ -228,27 +208,19 @@ mod tests {
         let mut redactor = redactor("12345678");
         redactor.add("longer", &Secret::new("12345678abc")).unwrap();
         let hidden = String::from_utf8(redactor.hide_bytes(b"x 12345678abc y")).unwrap();
-        assert!(
-            hidden.starts_with("x «secret:") && hidden.ends_with("» y"),
-            "{hidden}"
-        );
+        assert!(hidden.starts_with("x «secret:") && hidden.ends_with("» y"), "{hidden}");
     }
 
     #[test]
     fn tokens_differ_between_clusters_and_agree_within_one() {
         let [one, other] = [[1; 32], [2; 32]].map(Redactor::new);
-        assert_eq!(
-            one.token("correct horse"),
-            Redactor::new([1; 32]).token("correct horse")
-        );
+        assert_eq!(one.token("correct horse"), Redactor::new([1; 32]).token("correct horse"));
         assert_ne!(one.token("correct horse"), other.token("correct horse"));
     }
 
     #[test]
     fn short_secrets_are_refused_by_name() {
-        let error = Redactor::new([0; 32])
-            .add("pin", &Secret::new("1234"))
-            .unwrap_err();
+        let error = Redactor::new([0; 32]).add("pin", &Secret::new("1234")).unwrap_err();
         assert_eq!(
             error.to_string(),
             "the secret `pin` has 4 bytes, and at least 8 are needed to keep it out of the journal"
