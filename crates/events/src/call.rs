@@ -16,7 +16,7 @@ pub enum CallClass {
     Named,
     /// Sending it twice is the same as once: send.
     Idempotent,
-    /// Must never be sent again once it may have arrived: look, and wait.
+    /// Must never be sent again while it may have arrived: look, and wait.
     Once,
     /// Its target has no name of its own: it carries our label, look for that.
     Unnamed,

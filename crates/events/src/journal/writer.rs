@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::format::{Header, Line, Version};
 use super::reader::{self, JournalFile, ReadError, Torn};
-use crate::Digest;
+use crate::{Digest, Event};
 
 /// Whether an append waits for the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,6 +134,13 @@ impl Writer {
         let line = serde_json::to_vec(&line).map_err(WriteError::Encode)?;
         self.put_line(&line);
         Ok(())
+    }
+
+    /// Appends an event that holds no secret, such as the end of a run that died.
+    pub fn append(&mut self, event: &Event) -> Result<(), WriteError> {
+        let json = serde_json::value::to_raw_value(event).map_err(WriteError::Encode)?;
+        self.put(&json)?;
+        self.commit()
     }
 
     /// Brings all that was put to the disk, in one write and at most one sync.

@@ -1,0 +1,203 @@
+//! What a unit acts with: one way to make a mutating call, whatever its class.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use events::{
+    Attachment, Call, CallClass, CallOutcome, Clock, EvidenceError, Failure, Fate, IntentRef,
+    Ledger, Made, Permit, Unit, What,
+};
+use tokio::sync::Notify;
+
+use crate::{ActError, Cancel};
+
+/// What a unit acts with.
+#[derive(Clone, Debug)]
+pub struct Hands {
+    pub(crate) eyes: Eyes,
+    pub(crate) ledger: Ledger,
+    pub(crate) cancel: Cancel,
+    pub(crate) attempt: u32,
+}
+
+/// What a unit looks with. It cannot change anything.
+#[derive(Clone, Debug)]
+pub struct Eyes {
+    pub(crate) unit: Unit,
+    pub(crate) recorder: events::Recorder,
+    pub(crate) nudge: Arc<Notify>,
+}
+
+/// What a look for the effect of a call has seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sight {
+    /// It is there, and it is ours.
+    There(Made),
+    /// It is provably not there: no earlier call has arrived, and none is on
+    /// its way. For a call that must not be repeated this is a strong claim.
+    NotThere,
+    /// It cannot be told.
+    Unclear {
+        /// Why not.
+        because: String,
+    },
+}
+
+/// What came of a wish.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ensured {
+    /// It was so already.
+    Found(Made),
+    /// A call made it so.
+    Sent(Made),
+    /// A call that must not be repeated was sent earlier, and its effect is
+    /// not to be seen yet. The gate waits for it.
+    Pending(IntentRef),
+}
+
+/// Why a call has no good answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SendError {
+    /// What happened.
+    pub failure: Failure,
+    /// Whether the call may have had its effect all the same.
+    pub arrived: Arrived,
+}
+
+/// Whether a call may have had its effect although its answer was no good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrived {
+    /// It has not: the other side said no, or it never left.
+    No,
+    /// It may have: the answer was lost.
+    Maybe,
+}
+
+// === impl Hands ===
+
+impl Hands {
+    /// Makes sure that what `call` wants is so, and sends it at most once here.
+    ///
+    /// The class of the call decides when to look, when to send, and when not
+    /// to: see [`CallClass`]. Doubts about earlier calls of the same kind and
+    /// name, of this run or an earlier one, are settled by the same look.
+    pub async fn ensure<L, S>(
+        &self,
+        call: Call,
+        look: impl FnOnce() -> L,
+        send: impl FnOnce(Permit) -> S + Send + 'static,
+    ) -> Result<Ensured, ActError>
+    where
+        L: Future<Output = Result<Sight, Failure>>,
+        S: Future<Output = Result<Made, SendError>> + Send + 'static,
+    {
+        self.go_on()?;
+        if call.class != CallClass::Idempotent {
+            match (look().await?, self.maybe_arrived(&call)) {
+                (Sight::There(made), _) => {
+                    self.settle(&call, Some(&made)).await?;
+                    return Ok(Ensured::Found(made));
+                }
+                (Sight::Unclear { .. }, Some(intent)) if call.class == CallClass::Once => {
+                    return Ok(Ensured::Pending(intent));
+                }
+                (Sight::Unclear { because }, _) => return Err(Failure::transient(because).into()),
+                (Sight::NotThere, _) => self.settle(&call, None).await?,
+            }
+        }
+        let made = self.send(call.clone(), send).await?;
+        // Only an idempotent call can still have doubts here: it did just now
+        // what the earlier ones wanted.
+        self.settle(&call, Some(&made)).await?;
+        Ok(Ensured::Sent(made))
+    }
+
+    /// Returns the choice that was pinned under `key`, by this run or an
+    /// earlier one; pins `choice` where there is none.
+    pub async fn pin(&self, key: &str, choice: &str) -> Result<String, ActError> {
+        Ok(self.ledger.pin(key, choice).await?)
+    }
+
+    /// Says something that people should know and that stops nothing.
+    pub fn warn(&self, message: impl Into<String>) -> Result<(), ActError> {
+        let what = What::Warning { unit: Some(self.eyes.unit.clone()), message: message.into() };
+        self.ledger.recorder().record(self.attempt, what)?;
+        Ok(())
+    }
+
+    /// Returns what the unit looks with.
+    pub fn eyes(&self) -> &Eyes {
+        &self.eyes
+    }
+
+    /// Ends the act between two calls, where the run was asked to stop.
+    pub fn go_on(&self) -> Result<(), ActError> {
+        if self.cancel.is_asked() { Err(ActError::Stopped) } else { Ok(()) }
+    }
+
+    /// The call has a task of its own: whoever drops this future, the call is
+    /// finished and journaled.
+    async fn send<S>(
+        &self,
+        call: Call,
+        send: impl FnOnce(Permit) -> S + Send + 'static,
+    ) -> Result<Made, ActError>
+    where
+        S: Future<Output = Result<Made, SendError>> + Send + 'static,
+    {
+        let (ledger, unit, attempt) = (self.ledger.clone(), self.eyes.unit.clone(), self.attempt);
+        let task = tokio::spawn(async move {
+            let (permit, receipt) = ledger.intend(&unit, attempt, call).await?;
+            let answer = send(permit).await;
+            ledger.close(receipt, attempt, outcome(&answer)).await?;
+            answer.map_err(|error| ActError::Failed(error.failure))
+        });
+        task.await.unwrap_or_else(|stopped| std::panic::resume_unwind(stopped.into_panic()))
+    }
+
+    async fn settle(&self, call: &Call, found: Option<&Made>) -> Result<(), ActError> {
+        for intent in self.ledger.doubts(call) {
+            self.ledger.settle(intent, found.cloned()).await?;
+        }
+        Ok(())
+    }
+
+    fn maybe_arrived(&self, call: &Call) -> Option<IntentRef> {
+        self.ledger.history(|history| {
+            let mut past = history.calls(&call.kind, &call.name).iter().rev();
+            past.find(|past| past.fate != Fate::NotDone).map(|past| past.intent)
+        })
+    }
+}
+
+fn outcome(answer: &Result<Made, SendError>) -> CallOutcome {
+    match answer {
+        Ok(made) => CallOutcome::Done { made: made.clone() },
+        Err(SendError { failure, arrived: Arrived::No }) => {
+            CallOutcome::Refused { error: failure.clone() }
+        }
+        Err(SendError { failure, arrived: Arrived::Maybe }) => {
+            CallOutcome::InDoubt { error: failure.clone() }
+        }
+    }
+}
+
+// === impl Eyes ===
+
+impl Eyes {
+    /// Returns the clock of the run.
+    pub fn clock(&self) -> Clock {
+        self.recorder.clock()
+    }
+
+    /// Returns what wakes the wait for the unit's gate: a watch that saw a
+    /// change calls `notify_one`, and the gate looks at once.
+    pub fn nudge(&self) -> Arc<Notify> {
+        Arc::clone(&self.nudge)
+    }
+
+    /// Stores a file of evidence beside the journal.
+    pub async fn attach(&self, name: &str, bytes: Vec<u8>) -> Result<Attachment, EvidenceError> {
+        self.recorder.attach(name, bytes).await
+    }
+}

@@ -1,0 +1,143 @@
+//! One run against a simulated world, in the weather that was asked for.
+
+use std::fs;
+use std::path::Path;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use events::journal::{self, Durability};
+use events::{Clock, Event, Observer, RunOutcome};
+use jiff::Timestamp;
+use tokio::sync::watch;
+
+use super::{Effects, Weather, World};
+use crate::{Backoff, Cancel, Chance, Engine, Opening, Session, StateFolder, Until};
+
+/// A run that is over, one way or another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Voyage {
+    /// How it ended; none where its process died.
+    pub outcome: Option<RunOutcome>,
+    /// How many records its journal has.
+    pub records: u64,
+    /// How many effects it had in the world.
+    pub effects: u64,
+}
+
+/// How the run under way is crashed or stopped.
+struct Helm {
+    crash: watch::Sender<bool>,
+    cancel: Cancel,
+    weather: Weather,
+}
+
+/// Runs the world's plan once, in a new process as far as the code can tell.
+///
+/// # Panics
+///
+/// Where the run cannot be opened or its journal not be written: a law that
+/// cannot be tried is a broken law.
+pub fn sail<W: World>(world: &W, state: &Path, weather: Weather) -> Voyage {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .expect("a runtime without drivers starts");
+    let helm = Helm { crash: watch::Sender::new(false), cancel: Cancel::new(), weather };
+    let effects = Effects::new(weather.crash_after_effect, helm.crash.clone());
+    // The flusher is held at the record after which the process dies, until
+    // the runtime is gone: nothing of the dead process runs on.
+    let (keep_held, release) = mpsc::channel();
+    let (folder, chance) = open(state);
+    let run_outcome = runtime.block_on(async {
+        let session =
+            Session::open(&folder, opening(helm.observer(release)), clock(&folder), &chance)
+                .expect("the run opens");
+        let engine = Engine {
+            ledger: session.ledger.clone(),
+            chance: chance.clone(),
+            cancel: helm.cancel.clone(),
+            backoff: Backoff::default(),
+        };
+        let plan = world.plan(folder.cluster());
+        let work = world.work(effects.clone());
+        let run = engine.run(plan, &Until::TheEnd, session.resumes, work);
+        let mut crash = helm.crash.subscribe();
+        let outcome = tokio::select! {
+            biased;
+            _ = crash.wait_for(|crashed| *crashed) => None,
+            finished = run => Some(finished.expect("the journal is written").outcome),
+        };
+        (session.run, outcome)
+    });
+    drop(keep_held);
+    drop(runtime);
+    let (run, outcome) = run_outcome;
+    let journal = folder.journal(run);
+    if let (None, Some(records)) = (&outcome, weather.crash_after_record) {
+        cut(&journal, records);
+    }
+    let records = journal::verify(&journal).map_or(0, |chain| chain.lines as u64 - 1);
+    Voyage { outcome, records, effects: effects.count() }
+}
+
+// === impl Helm ===
+
+impl Helm {
+    fn observer(&self, release: mpsc::Receiver<()>) -> Observer {
+        let (weather, crash, cancel) = (self.weather, self.crash.clone(), self.cancel.clone());
+        Box::new(move |event: &Event| {
+            if weather.stop_after_record == Some(event.seq.0) {
+                cancel.ask();
+            }
+            if weather.crash_after_record == Some(event.seq.0) {
+                crash.send_replace(true);
+                let _ = release.recv();
+                // Ends the flusher without a word, as a dead process would.
+                std::panic::resume_unwind(Box::new("crashed"));
+            }
+        })
+    }
+}
+
+fn open(state: &Path) -> (StateFolder, Chance) {
+    let folder = StateFolder::open(state, &Chance::seeded(0)).expect("the state folder opens");
+    let runs = folder.runs().expect("the state folder lists its runs").len();
+    (folder, Chance::seeded(runs as u64 + 1))
+}
+
+/// Runs follow each other by a minute, so that their ids sort.
+fn clock(folder: &StateFolder) -> Clock {
+    let runs = folder.runs().expect("the state folder lists its runs").len();
+    let runs = u32::try_from(runs).unwrap_or(u32::MAX);
+    let epoch = Timestamp::from_second(1_800_000_000).expect("a time in 2027");
+    Clock::starting_at(epoch + Duration::from_mins(1) * runs)
+}
+
+fn opening(observer: Observer) -> Opening {
+    Opening {
+        pid: 1,
+        host: "law".to_owned(),
+        command: "up".to_owned(),
+        durability: Durability::Unsynced,
+        observers: vec![observer],
+    }
+}
+
+/// Leaves just the records that were on disk when the process died, and for
+/// every other crash the torn beginning of the next one.
+///
+/// Records of one flush reach the disk together, and nothing acts on any of
+/// them before all are there; so a disk that kept only the first few of them is
+/// a state that a crash can leave.
+fn cut(journal: &Path, records: u64) {
+    let bytes = fs::read(journal).expect("the journal is there");
+    let mut lines = bytes.split_inclusive(|byte| *byte == b'\n');
+    let whole = usize::try_from(records).expect("records fit in memory") + 1;
+    let mut kept: Vec<u8> = lines.by_ref().take(whole).flatten().copied().collect();
+    if records.is_multiple_of(2) {
+        let next = lines.next().unwrap_or(b"{\"prev\":\"torn");
+        kept.extend(&next[..next.len() / 2]);
+    }
+    fs::write(journal, kept).expect("the journal can be cut");
+}

@@ -1,0 +1,149 @@
+//! Opening a run: lock, the history of earlier runs, the journals that dead
+//! runs left open, and a journal of its own.
+
+use events::journal::{self, Durability, Header, ReadError, Torn, WriteError, Writer};
+use events::{
+    Clock, Event, EvidenceLimits, EvidenceStore, History, Interruption, Ledger, Observer, Recorder,
+    Redactor, RunId, RunOutcome, Seq, What,
+};
+
+use crate::{Chance, Holder, LockError, RunLock, StateError, StateFolder};
+
+/// A run that may start: it alone has the cluster.
+#[derive(Debug)]
+pub struct Session {
+    /// The journal, and what earlier runs left in theirs.
+    pub ledger: Ledger,
+    /// The run.
+    pub run: RunId,
+    /// The run that was not finished and that this one goes on from.
+    pub resumes: Option<RunId>,
+    /// What people should know before the run starts.
+    pub notes: Vec<String>,
+    _lock: RunLock,
+}
+
+/// Who opens a run, and how.
+pub struct Opening {
+    /// The process.
+    pub pid: u32,
+    /// The machine.
+    pub host: String,
+    /// The command.
+    pub command: String,
+    /// Whether journal lines wait for the disk.
+    pub durability: Durability,
+    /// Who watches the run live.
+    pub observers: Vec<Observer>,
+}
+
+/// Why a run cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// Another run has the cluster.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The state folder cannot be used.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// An earlier journal cannot be trusted. Without it, calls in doubt are unknown.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A journal cannot be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+}
+
+// === impl Session ===
+
+impl Session {
+    /// Takes the lock, reads what earlier runs did, closes the journals of
+    /// those that died, and begins a new one.
+    pub fn open(
+        folder: &StateFolder,
+        opening: Opening,
+        clock: Clock,
+        chance: &Chance,
+    ) -> Result<Self, SessionError> {
+        let run = RunId::new(clock.now(), chance.bits());
+        let Opening { pid, host, command, durability, observers } = opening;
+        let lock =
+            RunLock::take(&folder.lock(), &Holder { pid, host, command, run, since: clock.now() })?;
+        let mut notes = Vec::new();
+        if let Some(holder) = &lock.left_by {
+            notes.push(format!("the last run died, its lock was taken over: {holder}"));
+        }
+        let history = read_history(folder, clock, durability, &mut notes)?;
+        let run_folder = folder.make_run(run)?;
+        let header = Header::new(run, folder.cluster());
+        let writer = Writer::create(&folder.journal(run), &header, durability)?;
+        let evidence = EvidenceStore::new(&run_folder, EvidenceLimits::default());
+        let redactor = Redactor::new(folder.redaction_key());
+        let recorder = Recorder::new(&header, writer, evidence, redactor, clock, observers);
+        let resumes = history.unfinished();
+        Ok(Self { ledger: Ledger::new(recorder, history), run, resumes, notes, _lock: lock })
+    }
+}
+
+/// Reads the journals of all runs, oldest first.
+///
+/// # Errors
+///
+/// A journal that is broken is an error and not passed over: it may hold the
+/// only trace of a call that must not be repeated.
+fn read_history(
+    folder: &StateFolder,
+    clock: Clock,
+    durability: Durability,
+    notes: &mut Vec<String>,
+) -> Result<History, SessionError> {
+    let mut history = History::default();
+    for run in folder.runs()? {
+        let path = folder.journal(run);
+        let journal = match journal::read(&path) {
+            Ok(journal) => journal,
+            // The process died before its first line was whole, so before any call.
+            Err(ReadError::Empty { .. }) => continue,
+            Err(ReadError::Unreadable { .. }) if !path.exists() => continue,
+            Err(error) => return Err(error.into()),
+        };
+        history.add(&journal);
+        if journal.state.plan().is_some() && journal.state.ended().is_none() {
+            close_dead(folder, run, clock, durability, notes)?;
+        }
+    }
+    Ok(history)
+}
+
+/// Ends the journal of a run that died, so that its reports are whole.
+fn close_dead(
+    folder: &StateFolder,
+    run: RunId,
+    clock: Clock,
+    durability: Durability,
+    notes: &mut Vec<String>,
+) -> Result<(), SessionError> {
+    let (mut writer, journal, torn) = match Writer::reopen(&folder.journal(run), durability) {
+        Ok(opened) => opened,
+        // It can be read, and what it holds counts; it is only not ours to end.
+        Err(error @ WriteError::NotOurVersion { .. }) => {
+            notes.push(format!("run {run} was left open: {error}"));
+            return Ok(());
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let outcome = RunOutcome::Interrupted { how: Interruption::Died };
+    let mut closing = vec![What::RunEnded { outcome }];
+    if let Some(Torn { bytes }) = torn {
+        let message = format!("cut off a torn last line of {bytes} bytes");
+        notes.push(format!("run {run}: {message}"));
+        closing.insert(0, What::Warning { unit: None, message });
+    }
+    let mut seq: Seq = journal.state.last();
+    for what in closing {
+        seq = seq.next();
+        let elapsed_ms = journal.state.elapsed_ms();
+        writer.append(&Event { run, seq, at: clock.now(), elapsed_ms, attempt: 1, what })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,202 @@
+//! The folder in which a cluster's state lives:
+//!
+//! ```text
+//! .seaworthy/<cluster>/
+//!   .gitignore          hides all of it
+//!   cluster.json        the cluster's identity
+//!   redaction.key       makes tokens of secrets
+//!   lock                who runs now
+//!   runs/<run>/         journal.jsonl, evidence/, reports
+//! ```
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use events::{ClusterId, RunId};
+use serde::{Deserialize, Serialize};
+
+use crate::Chance;
+
+/// The state folder of one cluster.
+#[derive(Clone, Debug)]
+pub struct StateFolder {
+    root: PathBuf,
+    cluster: ClusterId,
+    redaction_key: [u8; 32],
+}
+
+/// Why a state folder cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum StateError {
+    /// A file or folder cannot be read or written.
+    #[error("could not use {}", path.display())]
+    Unusable {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// A file is not what it should be.
+    #[error("{} is damaged: {problem}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+struct ClusterFile {
+    id: ClusterId,
+}
+
+// === impl StateFolder ===
+
+impl StateFolder {
+    /// Opens the folder of a cluster, and makes it, with a new identity, where
+    /// there is none. An identity that is there is never replaced.
+    pub fn open(root: &Path, chance: &Chance) -> Result<Self, StateError> {
+        let runs = root.join("runs");
+        private_folder(&runs).map_err(|source| unusable(&runs, source))?;
+        kept(&root.join(".gitignore"), || b"*\n".to_vec())?;
+        let cluster = kept(&root.join("cluster.json"), || {
+            let file = ClusterFile { id: ClusterId::new(chance.bits()) };
+            serde_json::to_vec_pretty(&file).expect("an id is plain JSON")
+        })?;
+        let cluster: ClusterFile = serde_json::from_slice(&cluster)
+            .map_err(|error| damaged(&root.join("cluster.json"), error.to_string()))?;
+        let key_path = root.join("redaction.key");
+        let key = kept(&key_path, || chance.key().to_vec())?;
+        let redaction_key = <[u8; 32]>::try_from(key.as_slice())
+            .map_err(|_| damaged(&key_path, format!("it has {} bytes instead of 32", key.len())))?;
+        Ok(Self { root: root.to_owned(), cluster: cluster.id, redaction_key })
+    }
+
+    /// Returns the cluster's identity.
+    pub fn cluster(&self) -> ClusterId {
+        self.cluster
+    }
+
+    /// Returns the key that makes tokens of secrets.
+    pub fn redaction_key(&self) -> [u8; 32] {
+        self.redaction_key
+    }
+
+    /// Returns where the lock lies.
+    pub fn lock(&self) -> PathBuf {
+        self.root.join("lock")
+    }
+
+    /// Returns the folder of a run.
+    pub fn run(&self, run: RunId) -> PathBuf {
+        self.root.join("runs").join(run.to_string())
+    }
+
+    /// Returns the journal of a run.
+    pub fn journal(&self, run: RunId) -> PathBuf {
+        self.run(run).join("journal.jsonl")
+    }
+
+    /// Makes the folder of a new run.
+    pub fn make_run(&self, run: RunId) -> Result<PathBuf, StateError> {
+        let folder = self.run(run);
+        private_folder(&folder).map_err(|source| unusable(&folder, source))?;
+        Ok(folder)
+    }
+
+    /// Returns all runs, oldest first. What is no run is passed over.
+    pub fn runs(&self) -> Result<Vec<RunId>, StateError> {
+        let folder = self.root.join("runs");
+        let entries = fs::read_dir(&folder).map_err(|source| unusable(&folder, source))?;
+        let names = entries.filter_map(Result::ok).map(|entry| entry.file_name());
+        let mut runs: Vec<RunId> =
+            names.filter_map(|name| name.to_str().and_then(|name| name.parse().ok())).collect();
+        runs.sort_unstable();
+        Ok(runs)
+    }
+}
+
+/// Returns what stands in a file, and writes it first where there is none.
+/// The file appears whole or not at all.
+fn kept(path: &Path, make: impl FnOnce() -> Vec<u8>) -> Result<Vec<u8>, StateError> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(bytes),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let bytes = make();
+            write_private(path, &bytes).map_err(|source| unusable(path, source))?;
+            Ok(bytes)
+        }
+        Err(source) => Err(unusable(path, source)),
+    }
+}
+
+fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let partial = path.with_extension("partial");
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(&partial)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    fs::rename(&partial, path)
+}
+
+fn private_folder(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+fn unusable(path: &Path, source: io::Error) -> StateError {
+    StateError::Unusable { path: path.to_owned(), source }
+}
+
+fn damaged(path: &Path, problem: String) -> StateError {
+    StateError::Damaged { path: path.to_owned(), problem }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_identity_is_made_once_and_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join(".seaworthy/demo");
+        let first = StateFolder::open(&root, &Chance::seeded(1)).unwrap();
+        let second = StateFolder::open(&root, &Chance::seeded(2)).unwrap();
+        assert_eq!(first.cluster(), second.cluster());
+        assert_eq!(first.redaction_key(), second.redaction_key());
+        assert_eq!(fs::read_to_string(root.join(".gitignore")).unwrap(), "*\n");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nobody_else_can_read_it() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join(".seaworthy/demo");
+        StateFolder::open(&root, &Chance::seeded(1)).unwrap();
+        let mode = |path: &str| fs::metadata(root.join(path)).unwrap().permissions().mode() & 0o777;
+        assert_eq!([mode("."), mode("runs")], [0o700, 0o700]);
+        assert_eq!([mode("cluster.json"), mode("redaction.key")], [0o600, 0o600]);
+    }
+
+    #[test]
+    fn a_damaged_identity_is_refused_and_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("cluster.json"), "{}").unwrap();
+        let error = StateFolder::open(folder.path(), &Chance::seeded(1)).unwrap_err();
+        assert!(
+            error.to_string().contains("cluster.json is damaged: missing field `id`"),
+            "{error}"
+        );
+        assert_eq!(fs::read_to_string(folder.path().join("cluster.json")).unwrap(), "{}");
+    }
+}

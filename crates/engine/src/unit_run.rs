@@ -1,0 +1,166 @@
+//! One unit from its start to its end: act until it holds, then every check.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use events::{
+    Cause, CheckKind, Code, Failure, PlannedCheck, PlannedStage, RecordError, Unit, UnitOutcome,
+    Verdict, What,
+};
+use tokio::time::Instant;
+
+use crate::{ActError, Backoff, Chance, Hands, Work, codes};
+
+/// How long a unit without a check may try to act.
+const PATIENCE: Duration = Duration::from_mins(10);
+
+/// A unit that is running.
+pub(crate) struct UnitRun<W> {
+    pub(crate) unit: Unit,
+    pub(crate) stage: PlannedStage,
+    pub(crate) work: Arc<W>,
+    pub(crate) hands: Hands,
+    pub(crate) chance: Chance,
+    pub(crate) backoff: Backoff,
+}
+
+/// Why a unit ended before its last check was ready.
+pub(crate) enum UnitEnd {
+    /// It failed.
+    Failed(Box<Cause>),
+    /// The run was asked to stop.
+    Stopped,
+    /// Nothing can be recorded any more.
+    Journal(RecordError),
+}
+
+// === impl UnitEnd ===
+
+impl UnitEnd {
+    pub(crate) fn failed(cause: Cause) -> Self {
+        Self::Failed(Box::new(cause))
+    }
+}
+
+impl From<RecordError> for UnitEnd {
+    fn from(error: RecordError) -> Self {
+        Self::Journal(error)
+    }
+}
+
+// === impl UnitRun ===
+
+impl<W: Work> UnitRun<W> {
+    /// Runs the unit and records how it ended.
+    pub(crate) async fn run(mut self) -> Result<(Unit, UnitOutcome), RecordError> {
+        let outcome = match self.pass().await {
+            Ok(summary) => UnitOutcome::Passed { summary },
+            Err(UnitEnd::Failed(cause)) => UnitOutcome::Failed { cause: *cause },
+            Err(UnitEnd::Stopped) => UnitOutcome::Stopped,
+            Err(UnitEnd::Journal(error)) => return Err(error),
+        };
+        let unit = self.unit.clone();
+        let done = What::StageDone { unit: unit.clone(), outcome: outcome.clone() };
+        self.hands.ledger.recorder().record(self.hands.attempt.max(1), done)?;
+        Ok((unit, outcome))
+    }
+
+    async fn pass(&mut self) -> Result<String, UnitEnd> {
+        self.record(What::StageStarted { unit: self.unit.clone() })?;
+        self.act().await?;
+        let mut summary = String::new();
+        for check in self.stage.checks.clone() {
+            let seen = self.check(&check).await?;
+            if !seen.is_empty() {
+                summary = seen;
+            }
+        }
+        Ok(summary)
+    }
+
+    /// Acts, and again while another try can help and the deadline has not passed.
+    async fn act(&mut self) -> Result<(), UnitEnd> {
+        let deadline = Instant::now() + self.patience();
+        let mut after = None;
+        loop {
+            self.hands.attempt += 1;
+            self.record(What::AttemptStarted { unit: self.unit.clone(), after: after.take() })?;
+            let failure = match self.work.act(&self.unit, &self.hands).await {
+                Ok(()) => return Ok(()),
+                Err(ActError::Failed(failure)) => failure,
+                Err(ActError::Hopeless(cause)) => return Err(UnitEnd::Failed(cause)),
+                Err(ActError::Stopped) => return Err(UnitEnd::Stopped),
+                Err(ActError::Journal(error)) => return Err(UnitEnd::Journal(error)),
+            };
+            self.pause_after(&failure, deadline).await?;
+            after = Some(failure);
+        }
+    }
+
+    async fn pause_after(&self, failure: &Failure, deadline: Instant) -> Result<(), UnitEnd> {
+        let tries = self.hands.attempt;
+        let Some(pause) = self.backoff.pause(failure.class, tries, &self.chance) else {
+            return Err(UnitEnd::failed(cause_of(codes::REFUSED, failure)));
+        };
+        if Instant::now() + pause >= deadline {
+            return Err(UnitEnd::failed(cause_of(codes::NO_SUCCESS_IN_TIME, failure)));
+        }
+        let clock = self.hands.eyes.clock();
+        // Only the wait is dropped here, no call.
+        tokio::select! {
+            biased;
+            () = self.hands.cancel.asked() => Err(UnitEnd::Stopped),
+            () = clock.sleep(pause) => Ok(()),
+        }
+    }
+
+    async fn check(&mut self, check: &PlannedCheck) -> Result<String, UnitEnd> {
+        if self.hands.cancel.is_asked() {
+            return Err(UnitEnd::Stopped);
+        }
+        if let Some(skip) = self.work.skip(&self.unit, Some(&check.name)) {
+            let (unit, required) = (self.unit.clone(), skip.required && check.required);
+            let check = Some(check.name.clone());
+            self.record(What::Skipped { unit, check, required, reason: skip.reason })?;
+            return Ok(String::new());
+        }
+        match check.kind {
+            CheckKind::Gate => self.wait_for(check).await,
+            CheckKind::Probe => self.probe_or_reuse(check).await,
+        }
+    }
+
+    /// Takes a fresh result with the same inputs instead of writing again.
+    async fn probe_or_reuse(&mut self, check: &PlannedCheck) -> Result<String, UnitEnd> {
+        let inputs = self.work.inputs(&self.unit, &check.name, &self.hands.eyes).await;
+        let now = self.hands.eyes.clock().now();
+        let fresh = self.hands.ledger.history(|history| {
+            history.probe(&self.unit, &check.name).cloned().filter(|past| {
+                let age = now.duration_since(past.at);
+                past.inputs == inputs && age.as_millis() < i128::from(check.fresh_ms)
+            })
+        });
+        let (unit, name) = (self.unit.clone(), check.name.clone());
+        let reused = fresh.as_ref().map(|past| past.run);
+        self.record(What::Probe { unit: unit.clone(), check: name.clone(), inputs, reused })?;
+        let Some(past) = fresh else { return self.wait_for(check).await };
+        let summary = past.evidence.summary.clone();
+        self.record(What::Checked { unit, check: name, verdict: Verdict::ready(past.evidence) })?;
+        Ok(summary)
+    }
+
+    pub(crate) fn record(&self, what: What) -> Result<(), UnitEnd> {
+        self.hands.ledger.recorder().record(self.hands.attempt.max(1), what)?;
+        Ok(())
+    }
+
+    /// Acting may take as long as the first check may be waited for.
+    fn patience(&self) -> Duration {
+        let first = self.stage.checks.first();
+        first.map_or(PATIENCE, |check| Duration::from_millis(check.deadline_ms))
+    }
+}
+
+fn cause_of(code: Code, failure: &Failure) -> Cause {
+    Cause::new(code, &failure.message).because(failure.sources.iter().cloned())
+}

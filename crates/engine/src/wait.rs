@@ -1,0 +1,165 @@
+//! The one place that waits: looks at a check until it is ready, has failed,
+//! or its deadline has passed.
+
+use std::time::Duration;
+
+use events::{Because, Cause, CheckKind, Failure, PlannedCheck, ShownBy, Verdict, What};
+use tokio::time::Instant;
+
+use crate::unit_run::{UnitEnd, UnitRun};
+use crate::{ActError, Work, codes};
+
+/// A look that takes longer than this is a look that failed. Looks only read,
+/// so that one can be given up at any moment. Never scaled: the other side's
+/// patience does not grow with ours.
+const LONGEST_LOOK: Duration = Duration::from_secs(30);
+
+/// How a wait stands.
+struct Wait<'a> {
+    check: &'a PlannedCheck,
+    since: Instant,
+    deadline: Instant,
+    ready_since: Option<Instant>,
+    looks: u64,
+    last: Option<Verdict>,
+}
+
+impl<W: Work> UnitRun<W> {
+    /// Waits for a check, and returns what was seen.
+    pub(crate) async fn wait_for(&mut self, check: &PlannedCheck) -> Result<String, UnitEnd> {
+        let mut wait = Wait::new(check);
+        loop {
+            let verdict = self.judge(&mut wait).await?;
+            self.note(&mut wait, &verdict)?;
+            match verdict {
+                Verdict::Ready { evidence } => return Ok(evidence.summary),
+                Verdict::Failed { cause } => return Err(UnitEnd::failed(wait.shown(cause))),
+                Verdict::Blind { ref error } if !error.class.is_retryable() => {
+                    return Err(UnitEnd::failed(wait.end(&verdict)));
+                }
+                Verdict::NotYet { .. } | Verdict::Blind { .. } if wait.is_over() => {
+                    return Err(UnitEnd::failed(wait.end(&verdict)));
+                }
+                Verdict::NotYet { .. } | Verdict::Blind { .. } => self.pause(&wait).await?,
+            }
+        }
+    }
+
+    /// Looks once, and holds back a Ready that has not lasted long enough.
+    async fn judge(&mut self, wait: &mut Wait<'_>) -> Result<Verdict, UnitEnd> {
+        wait.looks += 1;
+        let verdict = match wait.check.kind {
+            CheckKind::Gate => self.look(wait).await,
+            CheckKind::Probe => self.probe(wait).await?,
+        };
+        Ok(wait.once_stable(verdict))
+    }
+
+    async fn look(&self, wait: &Wait<'_>) -> Verdict {
+        let look = self.work.look(&self.unit, &wait.check.name, &self.hands.eyes);
+        match tokio::time::timeout(LONGEST_LOOK, look).await {
+            Ok(verdict) => verdict,
+            Err(_) => Verdict::blind(Failure::transient(format!(
+                "no answer within {} s",
+                LONGEST_LOOK.as_secs()
+            ))),
+        }
+    }
+
+    /// A probe writes, so it is never given up half-way.
+    async fn probe(&self, wait: &Wait<'_>) -> Result<Verdict, UnitEnd> {
+        match self.work.probe(&self.unit, &wait.check.name, &self.hands).await {
+            Ok(verdict) => Ok(verdict),
+            Err(ActError::Failed(error)) => Ok(Verdict::Blind { error }),
+            Err(ActError::Hopeless(cause)) => Ok(Verdict::Failed { cause: *cause }),
+            Err(ActError::Stopped) => Err(UnitEnd::Stopped),
+            Err(ActError::Journal(error)) => Err(UnitEnd::Journal(error)),
+        }
+    }
+
+    /// The journal holds changes of a verdict, not looks.
+    fn note(&self, wait: &mut Wait<'_>, verdict: &Verdict) -> Result<(), UnitEnd> {
+        if wait.last.as_ref() == Some(verdict) {
+            return Ok(());
+        }
+        wait.last = Some(verdict.clone());
+        let (unit, check) = (self.unit.clone(), wait.check.name.clone());
+        self.record(What::Checked { unit, check, verdict: verdict.clone() })
+    }
+
+    async fn pause(&self, wait: &Wait<'_>) -> Result<(), UnitEnd> {
+        let poll = Duration::from_millis(wait.check.poll_ms);
+        // A tenth of jitter keeps hundreds of nodes from looking in step.
+        let pause = poll + self.chance.up_to(poll / 10);
+        let pause = pause.min(wait.deadline.saturating_duration_since(Instant::now()));
+        // Only waits are dropped here, no look and no call.
+        let clock = self.hands.eyes.clock();
+        tokio::select! {
+            biased;
+            () = self.hands.cancel.asked() => Err(UnitEnd::Stopped),
+            () = clock.sleep(pause) => Ok(()),
+            () = self.hands.eyes.nudge.notified() => Ok(()),
+        }
+    }
+}
+
+// === impl Wait ===
+
+impl<'a> Wait<'a> {
+    fn new(check: &'a PlannedCheck) -> Self {
+        let since = Instant::now();
+        let deadline = since + Duration::from_millis(check.deadline_ms);
+        Self { check, since, deadline, ready_since: None, looks: 0, last: None }
+    }
+
+    fn is_over(&self) -> bool {
+        Instant::now() >= self.deadline
+    }
+
+    fn once_stable(&mut self, verdict: Verdict) -> Verdict {
+        if !matches!(verdict, Verdict::Ready { .. }) {
+            self.ready_since = None;
+            return verdict;
+        }
+        let since = *self.ready_since.get_or_insert_with(Instant::now);
+        let window = Duration::from_millis(self.check.stable_ms);
+        if since.elapsed() >= window {
+            return verdict;
+        }
+        let because = Because::new(format!("ready, and must stay so for {} s", window.as_secs()));
+        Verdict::NotYet { because: because.caused_by(verdict.to_string()) }
+    }
+
+    /// The cause of a wait that ends without success.
+    fn end(&self, verdict: &Verdict) -> Cause {
+        let cause = match verdict {
+            Verdict::NotYet { because: Because { in_the_end: Some(cause), .. } } => {
+                Cause::clone(cause)
+            }
+            Verdict::NotYet { because } => Cause::new(codes::NOT_READY_IN_TIME, &because.what)
+                .because(because.chain.iter().cloned()),
+            Verdict::Blind { error } => Cause::new(codes::COULD_NOT_LOOK, &error.message)
+                .because(error.sources.iter().cloned()),
+            Verdict::Failed { cause } => cause.clone(),
+            Verdict::Ready { evidence } => {
+                Cause::new(codes::NOT_READY_IN_TIME, evidence.summary.clone())
+            }
+        };
+        self.shown(cause)
+    }
+
+    fn shown(&self, mut cause: Cause) -> Cause {
+        let waited = self.since.elapsed().as_millis();
+        let last_answer = match &self.last {
+            Some(Verdict::Blind { error }) => Some(error.to_string()),
+            _ => None,
+        };
+        cause.shown_by = Some(ShownBy {
+            check: self.check.name.clone(),
+            looks: self.looks,
+            waited_ms: u64::try_from(waited).unwrap_or(u64::MAX),
+            last_answer,
+        });
+        cause
+    }
+}

@@ -1,0 +1,89 @@
+//! What a list of stages has to bring along, so that the engine can run it.
+
+use std::future::Future;
+
+use events::{Cause, CheckName, Digest, Failure, LedgerError, RecordError, Unit, Verdict};
+
+use crate::{Eyes, Hands};
+
+/// The doing behind the announced units.
+///
+/// Every method is level-triggered: it looks at the world as it is, not at
+/// what an earlier run believed, and may be called any number of times.
+pub trait Work: Send + Sync + 'static {
+    /// Changes the world towards what the unit wants. Every mutating call goes
+    /// through [`Hands`].
+    fn act(&self, unit: &Unit, hands: &Hands) -> impl Future<Output = Result<(), ActError>> + Send;
+
+    /// Looks whether a gate of the unit is ready. Only reads, and may be
+    /// dropped at any moment.
+    fn look(
+        &self,
+        unit: &Unit,
+        gate: &CheckName,
+        eyes: &Eyes,
+    ) -> impl Future<Output = Verdict> + Send;
+
+    /// Runs a probe of the unit: writes, looks, and cleans up what it wrote.
+    fn probe(
+        &self,
+        unit: &Unit,
+        probe: &CheckName,
+        hands: &Hands,
+    ) -> impl Future<Output = Result<Verdict, ActError>> + Send;
+
+    /// Returns the digest of all that a probe's result depends on.
+    fn inputs(
+        &self,
+        unit: &Unit,
+        probe: &CheckName,
+        eyes: &Eyes,
+    ) -> impl Future<Output = Digest> + Send;
+
+    /// Returns why a unit, or one check of it, is left out.
+    fn skip(&self, unit: &Unit, check: Option<&CheckName>) -> Option<Skip> {
+        let _ = (unit, check);
+        None
+    }
+}
+
+/// Why something is left out, and whether the run can be proven without it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skip {
+    /// Why.
+    pub reason: String,
+    /// Whether the run cannot be proven without it.
+    pub required: bool,
+}
+
+/// Why a unit could not act.
+#[derive(Debug, thiserror::Error)]
+pub enum ActError {
+    /// A call or a look failed; its class decides about another try.
+    #[error(transparent)]
+    Failed(#[from] Failure),
+    /// It will not work, for a reason that has a name.
+    #[error("{0}")]
+    Hopeless(Box<Cause>),
+    /// The run was asked to stop before the next call.
+    #[error("the run was asked to stop")]
+    Stopped,
+    /// The journal does not take anything more.
+    #[error(transparent)]
+    Journal(#[from] RecordError),
+}
+
+impl From<Cause> for ActError {
+    fn from(cause: Cause) -> Self {
+        Self::Hopeless(Box::new(cause))
+    }
+}
+
+impl From<LedgerError> for ActError {
+    fn from(error: LedgerError) -> Self {
+        match error {
+            LedgerError::Record(error) => Self::Journal(error),
+            LedgerError::NotAgain { .. } => Self::Failed(Failure::permanent(error.to_string())),
+        }
+    }
+}
