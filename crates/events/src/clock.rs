@@ -26,10 +26,11 @@ impl Clock {
         Self { epoch, start: Instant::now() }
     }
 
-    /// Returns the time.
+    /// Returns the time, to the millisecond: what stands in journals is read by people.
     pub fn now(&self) -> Timestamp {
         let elapsed = SignedDuration::try_from(self.elapsed()).unwrap_or(SignedDuration::MAX);
-        self.epoch.saturating_add(elapsed).unwrap_or(Timestamp::MAX)
+        let now = self.epoch.saturating_add(elapsed).unwrap_or(Timestamp::MAX);
+        Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now)
     }
 
     /// Returns how long ago the clock started.

@@ -6,8 +6,8 @@ use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 /// Lines of a secret text shorter than this say nothing on their own.
 const MIN_LINE: usize = 16;
 
-/// Returns every byte string that gives `secret` away: plain, as base64 at any
-/// offset, URL-escaped, JSON-escaped once and twice, and line by line.
+/// Returns every byte string that gives `secret` away: plain, JSON-escaped once
+/// and twice, as base64 of either at any offset, URL-escaped, and line by line.
 ///
 /// Single lines matter because a PEM key in a YAML block is indented, which
 /// tears the text as a whole apart.
@@ -23,13 +23,14 @@ pub(super) fn forms(secret: &str) -> Vec<Vec<u8>> {
 }
 
 fn forms_of_text(text: &str) -> Vec<Vec<u8>> {
-    let mut forms = vec![text.as_bytes().to_vec()];
     let once = json_escaped(text);
+    let mut forms = vec![percent_escaped(text, Hex::Upper), percent_escaped(text, Hex::Lower)];
+    // JSON is often wrapped in base64, as in the data of a Kubernetes Secret.
+    forms.extend(base64_cores(text.as_bytes()));
+    forms.extend(base64_cores(once.as_bytes()));
     forms.push(json_escaped(&once).into_bytes());
     forms.push(once.into_bytes());
-    forms.push(percent_escaped(text, Hex::Upper));
-    forms.push(percent_escaped(text, Hex::Lower));
-    forms.extend(base64_cores(text.as_bytes()));
+    forms.push(text.as_bytes().to_vec());
     forms
 }
 
@@ -103,6 +104,8 @@ mod tests {
             let twice = serde_json::to_string(&json).unwrap();
             let forms = forms(&secret);
             prop_assert!(contains(json.as_bytes(), &forms));
+            let wrapped = STANDARD.encode(["[", &json, "]"].concat());
+            prop_assert!(contains(wrapped.as_bytes(), &forms));
             prop_assert!(contains(twice.as_bytes(), &forms));
         }
     }

@@ -1,0 +1,415 @@
+//! Waits, deadlines, tries, skips and stops, on a discrete clock.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use engine::{
+    ActError, Backoff, Cancel, Chance, Check, Engine, Ensured, Eyes, Finished, Hands, Opening,
+    Pace, Scope, SendError, Session, Sight, Skip, Stage, StateFolder, Until, Work, codes, planned,
+};
+use events::journal::Durability;
+use events::{
+    Because, Call, CallClass, Cause, CheckName, Class, Clock, ClusterId, Code, Digest, Event,
+    Evidence, Failure, Hindrance, Plan, PlannedNode, Reach, Role, RunOutcome, Unit, UnitOutcome,
+    Verdict, What,
+};
+
+const MINUTE: Duration = Duration::from_mins(1);
+
+/// Work that is played from a script.
+#[derive(Default)]
+struct Script {
+    /// What the n-th act of a unit answers; good where nothing is said.
+    acts: Mutex<BTreeMap<String, Vec<ActError>>>,
+    /// What the looks of a gate answer, the last one for ever; ready where nothing is said.
+    looks: Mutex<BTreeMap<String, Vec<Verdict>>>,
+    /// How long the act of a unit takes.
+    takes: BTreeMap<String, Duration>,
+    skips: BTreeMap<String, Skip>,
+}
+
+impl Work for Script {
+    async fn act(&self, unit: &Unit, hands: &Hands) -> Result<(), ActError> {
+        if let Some(time) = self.takes.get(&unit.to_string()) {
+            hands.eyes().clock().sleep(*time).await;
+        }
+        let mut acts = self.acts.lock().unwrap();
+        match acts.get_mut(&unit.to_string()) {
+            Some(errors) if !errors.is_empty() => Err(errors.remove(0)),
+            _ => Ok(()),
+        }
+    }
+
+    async fn look(&self, unit: &Unit, _: &CheckName, _: &Eyes) -> Verdict {
+        let next = {
+            let mut looks = self.looks.lock().unwrap();
+            match looks.get_mut(&unit.to_string()) {
+                None => Some(Verdict::ready(Evidence::new("fine"))),
+                Some(verdicts) if verdicts.is_empty() => None,
+                Some(verdicts) if verdicts.len() == 1 => Some(verdicts[0].clone()),
+                Some(verdicts) => Some(verdicts.remove(0)),
+            }
+        };
+        match next {
+            Some(verdict) => verdict,
+            None => std::future::pending().await,
+        }
+    }
+
+    async fn probe(&self, _: &Unit, _: &CheckName, _: &Hands) -> Result<Verdict, ActError> {
+        Ok(Verdict::ready(Evidence::new("probed")))
+    }
+
+    async fn inputs(&self, _: &Unit, _: &CheckName, _: &Eyes) -> Digest {
+        Digest::ZERO
+    }
+
+    fn skip(&self, unit: &Unit, check: Option<&CheckName>) -> Option<Skip> {
+        let key = check.map_or(unit.to_string(), |check| format!("{unit}/{check}"));
+        self.skips.get(&key).cloned()
+    }
+}
+
+/// What a run left behind.
+struct Log {
+    outcome: RunOutcome,
+    events: Vec<Event>,
+}
+
+impl Log {
+    fn elapsed(&self) -> Duration {
+        Duration::from_millis(self.events.last().unwrap().elapsed_ms)
+    }
+
+    fn cause(&self) -> Cause {
+        match &self.outcome {
+            RunOutcome::Failed { cause, .. } => cause.clone(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn verdicts(&self) -> Vec<String> {
+        let text = |event: &Event| match &event.what {
+            What::Checked { verdict, .. } => Some(verdict.to_string()),
+            _ => None,
+        };
+        self.events.iter().filter_map(text).collect()
+    }
+
+    /// When a unit started and ended, in seconds.
+    fn span(&self, unit: &Unit) -> (u64, u64) {
+        let at = |wanted: fn(&What) -> bool| {
+            let found = self.events.iter().find(|e| e.what.unit() == Some(unit) && wanted(&e.what));
+            found.unwrap().elapsed_ms / 1000
+        };
+        (
+            at(|what| matches!(what, What::StageStarted { .. })),
+            at(|what| matches!(what, What::StageDone { .. })),
+        )
+    }
+}
+
+async fn run_until<W: Work>(table: &[Stage], work: W, until: Until, cancel: Cancel) -> Log {
+    let folder = tempfile::tempdir().unwrap();
+    let chance = Chance::seeded(1);
+    let state = StateFolder::open(folder.path(), &chance).unwrap();
+    let clock = Clock::starting_at("2026-11-15T12:00:00Z".parse().unwrap());
+    let opening = Opening {
+        pid: 1,
+        host: "test".to_owned(),
+        command: "up".to_owned(),
+        durability: Durability::Unsynced,
+        observers: vec![],
+    };
+    let session = Session::open(&state, opening, clock, &chance).unwrap();
+    let ledger = session.ledger.clone();
+    let engine = Engine { ledger, chance, cancel, backoff: Backoff::default() };
+    let finished: Finished = engine.run(plan(table), &until, None, Arc::new(work)).await.unwrap();
+    let journal = events::journal::read(&state.journal(session.run)).unwrap();
+    assert_eq!(finished.head, Some(journal.chain.head));
+    Log { outcome: finished.outcome, events: journal.events }
+}
+
+async fn run<W: Work>(table: &[Stage], work: W) -> Log {
+    run_until(table, work, Until::TheEnd, Cancel::new()).await
+}
+
+fn plan(table: &[Stage]) -> Plan {
+    let node = |name: &str, role| PlannedNode { name: name.into(), role };
+    let nodes = vec![
+        node("cp-1", Role::ControlPlane),
+        node("worker-1", Role::Worker),
+        node("worker-2", Role::Worker),
+    ];
+    Plan {
+        command: "up".to_owned(),
+        cluster: "demo".to_owned(),
+        cluster_id: ClusterId::new(0),
+        title: String::new(),
+        tool: "test".to_owned(),
+        stages: planned(table, &nodes, &Pace::default()).unwrap(),
+        nodes,
+        spec: None,
+        monthly_cents: None,
+        simulated_speed: None,
+    }
+}
+
+const ONE: &[Stage] = &[Stage {
+    name: "etcd",
+    after: &[],
+    scope: Scope::Cluster,
+    checks: &[Check::gate("etcd", MINUTE)],
+}];
+
+fn looks(verdicts: Vec<Verdict>) -> Script {
+    Script { looks: Mutex::new([("etcd".to_owned(), verdicts)].into()), ..Script::default() }
+}
+
+fn acts(errors: Vec<ActError>) -> Script {
+    Script { acts: Mutex::new([("etcd".to_owned(), errors)].into()), ..Script::default() }
+}
+
+fn ready() -> Verdict {
+    Verdict::ready(Evidence::new("3 members, leader cp-1"))
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_journal_holds_changes_of_a_because_and_not_polls() {
+    let waiting = || Verdict::not_yet("1 of 3 members");
+    let log = run(ONE, looks(vec![waiting(), waiting(), waiting(), ready()])).await;
+    assert_eq!(log.verdicts(), ["1 of 3 members", "3 members, leader cp-1"]);
+    assert!(log.elapsed() >= Duration::from_secs(6), "three pauses of two seconds");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deadline_ends_with_the_last_because_and_its_chain() {
+    let because = Because::new("2 of 3 members").caused_by("cp-3: port 2380 refused");
+    let log = run(ONE, looks(vec![Verdict::not_yet(because)])).await;
+    let cause = log.cause();
+    assert_eq!(cause.code, codes::NOT_READY_IN_TIME);
+    assert_eq!(cause.message, "2 of 3 members");
+    assert_eq!(cause.because, ["cp-3: port 2380 refused"]);
+    let shown = cause.shown_by.unwrap();
+    assert_eq!(shown.check.as_str(), "etcd");
+    assert!((60_000..61_000).contains(&shown.waited_ms), "{shown:?}");
+    assert!((28..=31).contains(&shown.looks), "a look every two seconds: {shown:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_may_have_a_name_for_its_end() {
+    let named = Cause::new(Code(307), "the load balancer has no healthy target");
+    let because = Because::new("0 of 3 targets healthy").in_the_end(named);
+    assert_eq!(run(ONE, looks(vec![Verdict::not_yet(because)])).await.cause().code, Code(307));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_gate_that_cannot_look_is_never_healthy() {
+    let fog = Verdict::blind(Failure::transient("EOF"));
+    let cause = run(ONE, looks(vec![fog])).await.cause();
+    assert_eq!((cause.code, cause.message.as_str()), (codes::COULD_NOT_LOOK, "EOF"));
+    assert_eq!(cause.shown_by.unwrap().last_answer.unwrap(), "EOF");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_look_that_is_refused_for_good_ends_the_wait_at_once() {
+    let log = run(ONE, looks(vec![Verdict::blind(Failure::permanent("401"))])).await;
+    assert_eq!(log.cause().code, codes::COULD_NOT_LOOK);
+    assert!(log.elapsed() < Duration::from_secs(1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_look_that_never_answers_is_given_up() {
+    let log = run(ONE, looks(vec![])).await;
+    assert_eq!(log.verdicts(), ["could not look: no answer within 30 s"]);
+    assert_eq!(log.cause().message, "no answer within 30 s");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_must_stay_ready_is_looked_at_until_it_has() {
+    const STABLE: &[Stage] = &[Stage {
+        name: "etcd",
+        after: &[],
+        scope: Scope::Cluster,
+        checks: &[Check::gate("etcd", Duration::from_mins(10)).stable(MINUTE)],
+    }];
+    let lapse = Verdict::not_yet("cp-2 restarted");
+    let log = run(STABLE, looks(vec![ready(), ready(), lapse, ready()])).await;
+    let waiting = "ready, and must stay so for 60 s";
+    assert_eq!(log.verdicts(), [waiting, "cp-2 restarted", waiting, "3 members, leader cp-1"]);
+    assert!(log.elapsed() >= Duration::from_secs(64), "a lapse starts the window again");
+    assert_eq!(log.outcome, RunOutcome::Proven);
+}
+
+#[tokio::test(start_paused = true)]
+async fn tries_are_counted_and_say_why_the_last_one_ended() {
+    let log = run(ONE, acts(vec![Failure::transient("502").into()])).await;
+    assert_eq!(log.outcome, RunOutcome::Proven);
+    let tries: Vec<_> = log
+        .events
+        .iter()
+        .filter_map(|event| match &event.what {
+            What::AttemptStarted { after, .. } => {
+                Some((event.attempt, after.as_ref().map(|failure| failure.message.clone())))
+            }
+            _ => None,
+        })
+        .collect();
+    assert_eq!(tries, [(1, None), (2, Some("502".to_owned()))]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rate_limit_is_waited_out() {
+    let class = Class::RateLimited { after_ms: Some(30_000) };
+    let log = run(ONE, acts(vec![Failure::new(class, "429").into()])).await;
+    assert_eq!(log.outcome, RunOutcome::Proven);
+    assert!(log.elapsed() >= Duration::from_secs(30));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_refused_for_good_is_not_tried_again() {
+    let log = run(ONE, acts(vec![Failure::permanent("invalid_input").into()])).await;
+    assert_eq!(log.cause().code, codes::REFUSED);
+    assert!(log.elapsed() < Duration::from_secs(1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn tries_end_with_the_deadline() {
+    let failures = (0..500).map(|_| Failure::transient("502").into()).collect();
+    let log = run(ONE, acts(failures)).await;
+    assert_eq!(log.cause().code, codes::NO_SUCCESS_IN_TIME);
+    assert!(log.elapsed() <= MINUTE, "{:?}", log.elapsed());
+}
+
+const CHAIN: &[Stage] = &[
+    Stage { name: "nodes", after: &[], scope: Scope::EachNode, checks: &[] },
+    Stage {
+        name: "config",
+        after: &[("nodes", Reach::Chain)],
+        scope: Scope::EachNode,
+        checks: &[],
+    },
+    Stage {
+        name: "etcd",
+        after: &[("config", Reach::ControlPlanes)],
+        scope: Scope::Cluster,
+        checks: &[],
+    },
+    Stage {
+        name: "ready",
+        after: &[("etcd", Reach::All), ("config", Reach::Chain)],
+        scope: Scope::EachNode,
+        checks: &[],
+    },
+    Stage { name: "proof", after: &[("ready", Reach::All)], scope: Scope::Cluster, checks: &[] },
+];
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_worker_holds_up_only_itself() {
+    let takes = [("nodes on worker-2".to_owned(), Duration::from_secs(100))].into();
+    let log = run(CHAIN, Script { takes, ..Script::default() }).await;
+    assert_eq!(log.span(&Unit::on("ready", "worker-1")).1, 0);
+    assert_eq!(log.span(&Unit::whole("etcd")).1, 0, "only control planes count");
+    assert_eq!(log.span(&Unit::on("config", "worker-2")).0, 100);
+    assert_eq!(log.span(&Unit::whole("proof")).0, 100, "a barrier waits for all");
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_a_failure_nothing_new_starts_and_what_runs_is_finished() {
+    let acts = [("nodes on worker-1".to_owned(), vec![Failure::permanent("no").into()])].into();
+    let takes = [("nodes on worker-2".to_owned(), Duration::from_secs(5))].into();
+    let log = run(CHAIN, Script { acts: Mutex::new(acts), takes, ..Script::default() }).await;
+    let failed = Unit::on("nodes", "worker-1");
+    assert!(matches!(&log.outcome, RunOutcome::Failed { unit, .. } if *unit == failed));
+    assert_eq!(log.span(&Unit::on("nodes", "worker-2")), (0, 5));
+    let hindered = log.events.iter().filter(|event| {
+        let because = Hindrance::Failed { unit: failed.clone() };
+        matches!(&event.what, What::WillNotRun { because: found, .. } if *found == because)
+    });
+    assert!(hindered.count() >= 5);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_may_go_only_so_far() {
+    let until = Until::Stage("etcd".into());
+    let log = run_until(CHAIN, Script::default(), until, Cancel::new()).await;
+    let missing = vec!["ready: not asked for".to_owned(), "proof: not asked for".to_owned()];
+    assert_eq!(log.outcome, RunOutcome::NotProven { missing });
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_skipped_lets_others_pass_but_may_cost_the_proof() {
+    let skip = |required| Skip { reason: "no talosconfig".to_owned(), required };
+    let script = |required| Script {
+        skips: [("etcd".to_owned(), skip(required))].into(),
+        ..Script::default()
+    };
+    assert_eq!(run(CHAIN, script(false)).await.outcome, RunOutcome::Proven);
+    let missing = vec!["etcd: no talosconfig".to_owned()];
+    assert_eq!(run(CHAIN, script(true)).await.outcome, RunOutcome::NotProven { missing });
+    let check =
+        Script { skips: [("etcd/etcd".to_owned(), skip(true))].into(), ..Script::default() };
+    let missing = vec!["etcd, etcd: no talosconfig".to_owned()];
+    assert_eq!(run(ONE, check).await.outcome, RunOutcome::NotProven { missing });
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_ends_a_wait_at_once() {
+    let cancel = Cancel::new();
+    let asking = cancel.clone();
+    tokio::spawn(async move {
+        Clock::real().sleep(Duration::from_secs(7)).await;
+        asking.ask();
+    });
+    let script = looks(vec![Verdict::not_yet("1 of 3 members")]);
+    let log = run_until(ONE, script, Until::TheEnd, cancel).await;
+    assert!(matches!(log.outcome, RunOutcome::Interrupted { .. }), "{:?}", log.outcome);
+    let done = &log.events[log.events.len() - 2].what;
+    assert!(matches!(done, What::StageDone { outcome: UnitOutcome::Stopped, .. }), "{done:?}");
+    assert!(log.elapsed() < Duration::from_secs(10));
+}
+
+/// Sends a call that must not be repeated, and looks only through fog.
+struct Foggy;
+
+impl Work for Foggy {
+    async fn act(&self, _: &Unit, hands: &Hands) -> Result<(), ActError> {
+        let call = || Call::new(CallClass::Once, "bootstrap", "cp-1", b"");
+        let fog = async || Ok(Sight::Unclear { because: "etcd is preparing".to_owned() });
+        let nothing = async || Ok(Sight::NotThere);
+        let lost = |_| async {
+            Err(SendError {
+                failure: Failure::transient("connection reset"),
+                arrived: engine::Arrived::Maybe,
+            })
+        };
+        let first = hands.ensure(call(), nothing, lost).await;
+        assert!(matches!(first, Err(ActError::Failed(_))), "{first:?}");
+        // The answer was lost and nothing can be told: wait, and do not send.
+        let second =
+            hands.ensure(call(), fog, |_| async { panic!("it must not be sent again") }).await?;
+        assert!(matches!(second, Ensured::Pending(_)), "{second:?}");
+        Ok(())
+    }
+
+    async fn look(&self, _: &Unit, _: &CheckName, _: &Eyes) -> Verdict {
+        Verdict::not_yet("no members yet")
+    }
+
+    async fn probe(&self, _: &Unit, _: &CheckName, _: &Hands) -> Result<Verdict, ActError> {
+        Ok(Verdict::not_yet(""))
+    }
+
+    async fn inputs(&self, _: &Unit, _: &CheckName, _: &Eyes) -> Digest {
+        Digest::ZERO
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_bootstrap_in_doubt_is_waited_for_and_not_sent_again() {
+    let log = run(ONE, Foggy).await;
+    assert_eq!(log.cause().message, "no members yet");
+    let intents = log.events.iter().filter(|event| matches!(event.what, What::Intent { .. }));
+    assert_eq!(intents.count(), 1);
+}
