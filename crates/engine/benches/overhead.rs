@@ -6,7 +6,6 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on has failed")]
-#![expect(missing_docs, reason = "a program, not a library")]
 
 use std::sync::Arc;
 use std::time::Duration;
