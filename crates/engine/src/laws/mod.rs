@@ -15,10 +15,12 @@
 //! every journal reads back whole.
 
 mod check;
+mod harbour;
 mod sail;
 mod weather;
 
 pub use check::{Broken, Kept, keep_all};
+pub use harbour::{Crew, Fault, Harbour};
 pub use sail::{Voyage, sail};
 pub use weather::{Effects, Weather};
 

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use crate::harbour::Harbour;
-use engine::laws::keep_all;
+use engine::laws::{Harbour, keep_all};
 use engine::{Check, Pace, Scope, Stage, planned};
 use events::{ClusterId, Plan, PlannedNode, Reach, Role};
 

@@ -4,6 +4,5 @@
 #![expect(clippy::print_stdout, reason = "the laws say how many points they crossed")]
 
 mod behaviour;
-mod harbour;
 mod laws;
 mod storms;

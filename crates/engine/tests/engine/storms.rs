@@ -3,8 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::harbour::{Fault, Harbour};
-use engine::laws::{Weather, World as _, sail};
+use engine::laws::{Fault, Harbour, Weather, World as _, sail};
 use events::{
     After, CheckKind, Class, ClusterId, Plan, PlannedCheck, PlannedNode, PlannedStage, Reach, Role,
     RunOutcome, Unit,

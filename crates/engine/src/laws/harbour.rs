@@ -1,19 +1,21 @@
-//! A small simulated world: every unit makes one thing of its own, and some
-//! probe the result. It counts what arrives, and it can lose calls and answers.
+//! A small simulated world, for trying the laws themselves and for making
+//! journals of every kind: each unit makes one thing of its own, and probes
+//! make and remove another. It can refuse calls, and lose calls and answers.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use engine::laws::{Effects, World};
-use engine::{ActError, Arrived, Eyes, Hands, SendError, Sight, Work};
 use events::{
     Because, Call, CallClass, Cause, CheckName, Class, ClusterId, Code, Digest, Evidence, Failure,
     Made, Permit, Plan, Unit, Verdict,
 };
 
+use super::{Effects, World};
+use crate::{ActError, Arrived, Eyes, Hands, SendError, Sight, Work};
+
 /// The world. Clones are the same world.
 #[derive(Clone)]
-pub(crate) struct Harbour {
+pub struct Harbour {
     plan: Plan,
     sea: Arc<Mutex<Sea>>,
     faults: Arc<BTreeMap<(Unit, u32), Fault>>,
@@ -21,7 +23,7 @@ pub(crate) struct Harbour {
 
 /// What goes wrong with the n-th call or look of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub enum Fault {
     /// The call never arrives, and the caller knows.
     Refused(Class),
     /// The call never arrives, and the caller does not know.
@@ -41,7 +43,7 @@ struct Sea {
 }
 
 /// The clients of one process.
-pub(crate) struct Crew {
+pub struct Crew {
     harbour: Harbour,
     effects: Effects,
 }
@@ -50,22 +52,24 @@ pub(crate) struct Crew {
 
 impl Harbour {
     /// A world in which nothing goes wrong.
-    pub(crate) fn calm(plan: Plan) -> Self {
+    pub fn calm(plan: Plan) -> Self {
         Self::rough(plan, BTreeMap::new())
     }
 
     /// A world with faults, by unit and number of the call.
-    pub(crate) fn rough(plan: Plan, faults: BTreeMap<(Unit, u32), Fault>) -> Self {
+    pub fn rough(plan: Plan, faults: BTreeMap<(Unit, u32), Fault>) -> Self {
         Self { plan, sea: Arc::default(), faults: Arc::new(faults) }
     }
 
     fn sea<T>(&self, look: impl FnOnce(&mut Sea) -> T) -> T {
-        look(&mut self.sea.lock().unwrap())
+        look(&mut self.sea.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Every class of call has its stages.
     fn class(&self, unit: &Unit) -> CallClass {
-        let index = self.plan.stages.iter().position(|stage| stage.name == unit.stage).unwrap();
-        [CallClass::Named, CallClass::Once, CallClass::Unnamed, CallClass::Idempotent][index % 4]
+        let index = self.plan.stages.iter().position(|stage| stage.name == unit.stage);
+        [CallClass::Named, CallClass::Once, CallClass::Unnamed, CallClass::Idempotent]
+            [index.unwrap_or_default() % 4]
     }
 }
 
