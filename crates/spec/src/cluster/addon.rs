@@ -1,0 +1,550 @@
+//! What is installed into the cluster.
+
+use serde::Serialize;
+
+use crate::read::{Field, Fields, Kind, Node, Pick, Shape, Span, Spanned, optional, required};
+use crate::scalar::{
+    Duration, FilePath, GitUrl, HttpsUrl, ResourceName, Scalar, Text, Version, Word,
+};
+
+/// The addons that were asked for, in the order of the file.
+#[derive(Clone, Debug, Default)]
+pub struct Addons {
+    entries: Vec<Addon>,
+}
+
+/// One addon.
+#[derive(Clone, Debug)]
+pub struct Addon {
+    /// Which one, and where its settings start.
+    pub name: Spanned<AddonName>,
+    /// Its version, if not the one that fits by default.
+    pub version: Option<Spanned<Version>>,
+    /// Its namespace, if not its usual one.
+    pub namespace: Option<Spanned<ResourceName>>,
+    /// Helm values, written here.
+    pub values: Option<Spanned<Node>>,
+    /// Helm values in files; later ones win, and those written here win over all.
+    pub values_files: Vec<Spanned<FilePath>>,
+    /// Another chart than the catalogue's.
+    pub chart: Option<Chart>,
+    /// Manifests that were rendered already, instead of a chart.
+    pub rendered: Option<Spanned<FilePath>>,
+    /// How it gets into the cluster.
+    pub delivery: Option<Spanned<Delivery>>,
+    /// Who installs it.
+    pub by: Option<Spanned<By>>,
+    /// What only this addon has.
+    pub options: AddonOptions,
+}
+
+/// The addons of the catalogue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the variants are the projects' own names")]
+pub enum AddonName {
+    Cilium,
+    HcloudCcm,
+    HcloudCsi,
+    ProxmoxCsi,
+    MetricsServer,
+    SealedSecrets,
+    Flux,
+}
+
+/// What only some addons have.
+#[derive(Clone, Debug)]
+pub enum AddonOptions {
+    /// Nothing of its own.
+    Plain,
+    /// Cilium.
+    Cilium {
+        /// Whether traffic between nodes is encrypted.
+        encryption: Option<Spanned<Encryption>>,
+        /// How packets find other nodes.
+        routing: Option<Spanned<Routing>>,
+    },
+    /// Sealed Secrets.
+    SealedSecrets {
+        /// Where the sealing key comes from.
+        key: Option<SealingKey>,
+    },
+    /// Flux.
+    Flux(Box<GitAccess>),
+}
+
+/// A chart and where it is found.
+#[derive(Clone, Debug)]
+pub struct Chart {
+    /// Where the settings start.
+    pub at: Span,
+    /// The chart repository.
+    pub repository: Spanned<HttpsUrl>,
+    /// The chart's name.
+    pub name: Spanned<ResourceName>,
+}
+
+/// How an addon gets into the cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Delivery {
+    /// By server-side apply, once the API answers.
+    Apply,
+    /// In the machine config, so that Talos applies it at first boot.
+    Inline,
+}
+
+/// Who installs an addon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum By {
+    /// This tool.
+    Seaworthy,
+    /// The repository that Flux follows; this tool only proves the result.
+    Gitops,
+}
+
+/// Whether traffic between nodes is encrypted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the variants are Cilium's own words")]
+pub enum Encryption {
+    None,
+    Wireguard,
+    Ipsec,
+}
+
+/// How packets find pods on other nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Routing {
+    /// The network knows the way: its routes are kept by the cloud controller.
+    Native,
+    /// Packets travel inside packets.
+    Tunnel,
+}
+
+/// Where the key that opens sealed secrets comes from.
+#[derive(Clone, Debug)]
+pub struct SealingKey {
+    /// Where the settings start.
+    pub at: Span,
+    /// It is made once and kept with the state.
+    pub generate: Option<Spanned<bool>>,
+    /// A certificate that exists already.
+    pub certificate_file: Option<Spanned<FilePath>>,
+    /// The private key that belongs to it.
+    pub private_key_file: Option<Spanned<FilePath>>,
+}
+
+/// What Flux follows, and how it gets there.
+#[derive(Clone, Debug)]
+pub struct GitAccess {
+    /// The repository.
+    pub repository: Spanned<GitUrl>,
+    /// The branch.
+    pub branch: Option<Spanned<Text>>,
+    /// The folder in it.
+    pub path: Spanned<FilePath>,
+    /// How often Flux looks.
+    pub interval: Option<Spanned<Duration>>,
+    /// The SSH key, for `ssh://`.
+    pub private_key_file: Option<Spanned<FilePath>>,
+    /// The host keys to trust, for `ssh://`.
+    pub known_hosts_file: Option<Spanned<FilePath>>,
+    /// A file with `username` and `password`, for `https://`.
+    pub credentials_file: Option<Spanned<FilePath>>,
+}
+
+/// The settings that all addons share.
+const ADDON: &[Field] = &[
+    optional(
+        "version",
+        Kind::Scalar(Version::FORMAT),
+        "The version of the chart (of the release, for flux). Default: one that fits the Kubernetes version.",
+    ),
+    optional(
+        "namespace",
+        Kind::Scalar(ResourceName::FORMAT),
+        "The namespace, if not the usual one.",
+    ),
+    optional(
+        "values",
+        Kind::Free,
+        "Helm values that win over ours. No secrets.",
+    ),
+    optional(
+        "valuesFiles",
+        Kind::Scalars(FilePath::FORMAT),
+        "Files with helm values; later ones win, and `values` wins over all.",
+    ),
+    optional(
+        "chart",
+        Kind::Map(&CHART),
+        "Another chart than the catalogue's.",
+    ),
+    optional(
+        "rendered",
+        Kind::Scalar(FilePath::FORMAT),
+        "A file or folder of manifests that were rendered already, instead of a chart.",
+    ),
+    optional(
+        "delivery",
+        Kind::Scalar(Delivery::FORMAT),
+        "How it gets into the cluster: `apply` once the API answers, or `inline` in the machine config (no secrets). Default: apply.",
+    ),
+    optional(
+        "by",
+        Kind::Scalar(By::FORMAT),
+        "Who installs it: `seaworthy`, or `gitops` if the repository does; its gate runs either way. Default: seaworthy.",
+    ),
+];
+
+static CHART: Shape = Shape {
+    name: "Chart",
+    doc: "A helm chart and where it is found.",
+    groups: &[&[
+        required(
+            "repository",
+            Kind::Scalar(HttpsUrl::FORMAT),
+            "The chart repository.",
+        ),
+        required(
+            "name",
+            Kind::Scalar(ResourceName::FORMAT),
+            "The chart's name.",
+        ),
+    ]],
+    pick: Pick::Any,
+};
+
+pub(crate) static ADDONS: Shape = Shape {
+    name: "Addons",
+    doc: "What is installed into the cluster. `{}` takes the defaults.",
+    groups: &[&[
+        optional(
+            "cilium",
+            Kind::Map(&CILIUM),
+            "Cilium: the pod network, without kube-proxy.",
+        ),
+        optional(
+            "hcloud-ccm",
+            Kind::Map(&HCLOUD_CCM),
+            "Hetzner's cloud controller: node addresses, routes, load balancers.",
+        ),
+        optional(
+            "hcloud-csi",
+            Kind::Map(&HCLOUD_CSI),
+            "Hetzner's storage driver: volumes for pods.",
+        ),
+        optional(
+            "proxmox-csi",
+            Kind::Map(&PROXMOX_CSI),
+            "Proxmox' storage driver: volumes for pods.",
+        ),
+        optional(
+            "metrics-server",
+            Kind::Map(&METRICS_SERVER),
+            "Metrics for `kubectl top` and autoscaling.",
+        ),
+        optional(
+            "sealed-secrets",
+            Kind::Map(&SEALED_SECRETS),
+            "Sealed Secrets: secrets that can lie in a repository.",
+        ),
+        optional(
+            "flux",
+            Kind::Map(&FLUX),
+            "Flux: the cluster follows a git repository.",
+        ),
+    ]],
+    pick: Pick::Any,
+};
+
+static CILIUM: Shape = Shape {
+    name: "Cilium",
+    doc: "Cilium: the pod network, without kube-proxy.",
+    groups: &[
+        &[
+            optional(
+                "encryption",
+                Kind::Scalar(Encryption::FORMAT),
+                "Whether traffic between nodes is encrypted. Default: none.",
+            ),
+            optional(
+                "routing",
+                Kind::Scalar(Routing::FORMAT),
+                "How packets find other nodes. Default: `native` on Hetzner, else `tunnel`.",
+            ),
+        ],
+        ADDON,
+    ],
+    pick: Pick::Any,
+};
+static HCLOUD_CCM: Shape = plain("HcloudCcm", "Hetzner's cloud controller.");
+static HCLOUD_CSI: Shape = plain("HcloudCsi", "Hetzner's storage driver.");
+static PROXMOX_CSI: Shape = plain("ProxmoxCsi", "Proxmox' storage driver.");
+static METRICS_SERVER: Shape = plain(
+    "MetricsServer",
+    "Metrics for `kubectl top` and autoscaling.",
+);
+
+static SEALED_SECRETS: Shape = Shape {
+    name: "SealedSecrets",
+    doc: "Sealed Secrets: secrets that can lie in a repository.",
+    groups: &[
+        &[optional(
+            "key",
+            Kind::Map(&SEALING_KEY),
+            "Where the sealing key comes from. It is in the cluster before the controller starts. Default: { generate: true }.",
+        )],
+        ADDON,
+    ],
+    pick: Pick::Any,
+};
+
+static SEALING_KEY: Shape = Shape {
+    name: "SealingKey",
+    doc: "Where the key that opens sealed secrets comes from.",
+    groups: &[&[
+        optional(
+            "generate",
+            Kind::Scalar(bool::FORMAT),
+            "It is made once and kept with the state.",
+        ),
+        optional(
+            "certificateFile",
+            Kind::Scalar(FilePath::FORMAT),
+            "A certificate that exists already, so that a rebuilt cluster opens old secrets.",
+        ),
+        optional(
+            "privateKeyFile",
+            Kind::Scalar(FilePath::FORMAT),
+            "The RSA key that belongs to it.",
+        ),
+    ]],
+    pick: Pick::Any,
+};
+
+static FLUX: Shape = Shape {
+    name: "Flux",
+    doc: "Flux: the cluster follows a git repository.",
+    groups: &[
+        &[
+            required(
+                "repository",
+                Kind::Scalar(GitUrl::FORMAT),
+                "The repository, as `ssh://` or `https://`.",
+            ),
+            optional(
+                "branch",
+                Kind::Scalar(Text::FORMAT),
+                "The branch. Default: main.",
+            ),
+            required(
+                "path",
+                Kind::Scalar(FilePath::FORMAT),
+                "The folder in the repository.",
+            ),
+            optional(
+                "interval",
+                Kind::Scalar(Duration::FORMAT),
+                "How often Flux looks for changes. Default: 1m.",
+            ),
+            optional(
+                "privateKeyFile",
+                Kind::Scalar(FilePath::FORMAT),
+                "The SSH key, for `ssh://`. Default: one is made, and its public half printed.",
+            ),
+            optional(
+                "knownHostsFile",
+                Kind::Scalar(FilePath::FORMAT),
+                "The host keys to trust, for `ssh://`.",
+            ),
+            optional(
+                "credentialsFile",
+                Kind::Scalar(FilePath::FORMAT),
+                "A file with `username` and `password`, for `https://`.",
+            ),
+        ],
+        ADDON,
+    ],
+    pick: Pick::Any,
+};
+
+const fn plain(name: &'static str, doc: &'static str) -> Shape {
+    Shape {
+        name,
+        doc,
+        groups: &[ADDON],
+        pick: Pick::Any,
+    }
+}
+
+impl Addons {
+    pub(crate) fn decode(fields: Fields<'_>) -> Self {
+        let mut entries: Vec<Addon> = AddonName::ALL
+            .iter()
+            .filter_map(|name| Some(Addon::decode(*name, fields.map(name.word())?)))
+            .collect();
+        entries.sort_by_key(|addon| addon.name.span);
+        fields.finish();
+        Self { entries }
+    }
+
+    /// The addon of this name, if it was asked for.
+    pub fn get(&self, name: AddonName) -> Option<&Addon> {
+        self.entries.iter().find(|addon| addon.name.value == name)
+    }
+
+    /// All addons, in the order of the file.
+    pub fn iter(&self) -> impl Iterator<Item = &Addon> {
+        self.entries.iter()
+    }
+}
+
+impl Addon {
+    fn decode(name: AddonName, fields: Fields<'_>) -> Self {
+        let addon = Self {
+            name: Spanned::new(name, fields.at()),
+            version: fields.optional("version"),
+            namespace: fields.optional("namespace"),
+            values: fields.free("values"),
+            values_files: fields.list("valuesFiles"),
+            chart: fields.map("chart").map(Chart::decode),
+            rendered: fields.optional("rendered"),
+            delivery: fields.optional("delivery"),
+            by: fields.optional("by"),
+            options: AddonOptions::decode(name, &fields),
+        };
+        fields.finish();
+        addon
+    }
+
+    /// Whether the repository installs it.
+    pub fn is_by_gitops(&self) -> bool {
+        self.by.as_ref().is_some_and(|by| by.value == By::Gitops)
+    }
+
+    /// A boolean among the helm values written here.
+    pub(crate) fn value(&self, path: &[&str]) -> Option<bool> {
+        let root = &self.values.as_ref()?.value;
+        path.iter()
+            .try_fold(root, |node, key| node.get(key))?
+            .as_bool()
+    }
+}
+
+impl AddonOptions {
+    fn decode(name: AddonName, fields: &Fields<'_>) -> Self {
+        match name {
+            AddonName::Cilium => Self::Cilium {
+                encryption: fields.optional("encryption"),
+                routing: fields.optional("routing"),
+            },
+            AddonName::SealedSecrets => Self::SealedSecrets {
+                key: fields.map("key").map(SealingKey::decode),
+            },
+            AddonName::Flux => Self::Flux(Box::new(GitAccess::decode(fields))),
+            _ => Self::Plain,
+        }
+    }
+}
+
+impl Chart {
+    fn decode(fields: Fields<'_>) -> Self {
+        let chart = Self {
+            at: fields.at(),
+            repository: fields.required("repository"),
+            name: fields.required("name"),
+        };
+        fields.finish();
+        chart
+    }
+}
+
+impl SealingKey {
+    fn decode(fields: Fields<'_>) -> Self {
+        let key = Self {
+            at: fields.at(),
+            generate: fields.optional("generate"),
+            certificate_file: fields.optional("certificateFile"),
+            private_key_file: fields.optional("privateKeyFile"),
+        };
+        fields.finish();
+        key
+    }
+}
+
+impl GitAccess {
+    fn decode(fields: &Fields<'_>) -> Self {
+        Self {
+            repository: fields.required("repository"),
+            branch: fields.optional("branch"),
+            path: fields.required("path"),
+            interval: fields.optional("interval"),
+            private_key_file: fields.optional("privateKeyFile"),
+            known_hosts_file: fields.optional("knownHostsFile"),
+            credentials_file: fields.optional("credentialsFile"),
+        }
+    }
+}
+
+impl AddonName {
+    /// The key in the cluster file.
+    pub fn as_str(self) -> &'static str {
+        self.word()
+    }
+}
+
+impl std::fmt::Display for AddonName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+impl Word for AddonName {
+    const WHAT: &'static str = "addon";
+    const ALL: &'static [Self] = &[
+        Self::Cilium,
+        Self::HcloudCcm,
+        Self::HcloudCsi,
+        Self::ProxmoxCsi,
+        Self::MetricsServer,
+        Self::SealedSecrets,
+        Self::Flux,
+    ];
+    const WORDS: &'static [&'static str] = &[
+        "cilium",
+        "hcloud-ccm",
+        "hcloud-csi",
+        "proxmox-csi",
+        "metrics-server",
+        "sealed-secrets",
+        "flux",
+    ];
+}
+
+impl Word for Delivery {
+    const WHAT: &'static str = "delivery";
+    const ALL: &'static [Self] = &[Self::Apply, Self::Inline];
+    const WORDS: &'static [&'static str] = &["apply", "inline"];
+}
+
+impl Word for By {
+    const WHAT: &'static str = "installer";
+    const ALL: &'static [Self] = &[Self::Seaworthy, Self::Gitops];
+    const WORDS: &'static [&'static str] = &["seaworthy", "gitops"];
+}
+
+impl Word for Encryption {
+    const WHAT: &'static str = "encryption";
+    const ALL: &'static [Self] = &[Self::None, Self::Wireguard, Self::Ipsec];
+    const WORDS: &'static [&'static str] = &["none", "wireguard", "ipsec"];
+}
+
+impl Word for Routing {
+    const WHAT: &'static str = "routing";
+    const ALL: &'static [Self] = &[Self::Native, Self::Tunnel];
+    const WORDS: &'static [&'static str] = &["native", "tunnel"];
+}

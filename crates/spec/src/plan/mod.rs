@@ -1,0 +1,31 @@
+//! Pure planning: what a cluster file means, before any cloud is asked.
+//!
+//! Everything here is a function of the file and the cluster's id. Growing a
+//! pool or appending one never moves a name or an address that exists.
+
+mod addon;
+mod firewall;
+mod label;
+mod network;
+mod node;
+mod price;
+mod san;
+mod stage;
+mod timeout;
+mod whole;
+
+pub use addon::AddonPlan;
+pub use firewall::{FirewallPlan, FirewallRule};
+pub use label::{ClusterId, LabelSet};
+pub use network::NetworkPlan;
+pub use node::{Hardware, NodePlan, Offer, PlacementGroup, Role};
+pub use price::{Bill, BillLine, PriceError, PriceTable};
+pub use san::{AssignedLater, San};
+pub use stage::Stage;
+pub use timeout::Timeouts;
+pub use whole::{Endpoint, LoadBalancerPlan, Plan};
+
+pub(crate) use firewall::{TALOS_PORT, rules as firewall_rules};
+pub(crate) use network::{LARGEST_NETWORK, SMALLEST_NETWORK, SUBNETS_BEFORE_POOLS};
+pub(crate) use node::{control_plane_name, pool_node_name, vmid};
+pub(crate) use whole::wants_load_balancer;

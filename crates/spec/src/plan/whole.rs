@@ -1,0 +1,231 @@
+//! The plan as a whole.
+
+use std::collections::BTreeSet;
+use std::net::Ipv4Addr;
+
+use serde::Serialize;
+
+use super::addon::{AddonPlan, addons};
+use super::firewall::{FirewallPlan, firewall};
+use super::label::{ClusterId, LabelSet};
+use super::network::{FIRST_NODE, NetworkPlan};
+use super::node::{Hardware, NodePlan, PlacementGroup, nodes, placement_groups};
+use super::san::{San, sans};
+use super::timeout::Timeouts;
+use crate::cluster::{Cloud, CloudKind, Cluster, HealthCheck, HealthProtocol, Hetzner};
+use crate::scalar::{
+    Architecture, ClusterName, Duration, Euro, LoadBalancerType, Location, Version,
+};
+
+/// Everything that a cluster file means, decided.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Plan {
+    /// The cluster's name.
+    pub cluster: ClusterName,
+    /// The cluster's identity.
+    pub id: ClusterId,
+    /// Where it runs.
+    pub cloud: CloudKind,
+    /// The Talos version.
+    pub talos: Version,
+    /// The Kubernetes version.
+    pub kubernetes: Version,
+    /// The architectures that an image is needed for.
+    pub architectures: Vec<Architecture>,
+    /// The networks.
+    pub network: NetworkPlan,
+    /// The nodes, control planes first.
+    pub nodes: Vec<NodePlan>,
+    /// Which servers are kept apart.
+    pub placement_groups: Vec<PlacementGroup>,
+    /// Whether servers get a public IPv4 address.
+    #[serde(rename = "publicIPv4")]
+    pub public_ipv4: bool,
+    /// The load balancer in front of the API.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load_balancer: Option<LoadBalancerPlan>,
+    /// The firewall around the nodes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub firewall: Option<FirewallPlan>,
+    /// How the API is reached.
+    pub endpoint: Endpoint,
+    /// What the API's certificate is valid for.
+    pub sans: Vec<San>,
+    /// The labels of everything.
+    pub labels: LabelSet,
+    /// The addons, in the order in which they are needed.
+    pub addons: Vec<AddonPlan>,
+    /// How long gates may wait.
+    pub timeouts: Timeouts,
+    /// How long everything has to stay healthy.
+    pub stability_window: Duration,
+    /// The most it may cost a month.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_monthly_eur: Option<Euro>,
+}
+
+/// How the API is reached from outside and by the nodes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Endpoint {
+    /// By a name.
+    Hostname(String),
+    /// Through the load balancer.
+    LoadBalancer(String),
+    /// By an address that the control planes share.
+    Vip(Ipv4Addr),
+    /// At the only control plane.
+    Node(Ipv4Addr),
+}
+
+/// The load balancer in front of the API.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LoadBalancerPlan {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub balancer_type: LoadBalancerType,
+    /// Its location.
+    pub location: Location,
+    /// Its private address.
+    pub address: Ipv4Addr,
+    /// How it asks whether a control plane answers.
+    pub protocol: HealthProtocol,
+    /// How often it asks.
+    pub interval: Duration,
+    /// How long it waits for an answer.
+    pub timeout: Duration,
+    /// How often an answer may be missing.
+    pub retries: u32,
+}
+
+impl Plan {
+    /// Plans a cluster that was read without errors.
+    ///
+    /// # Panics
+    /// Never for a cluster from [`crate::read`]: validation has proven that
+    /// its networks have room.
+    pub fn of(cluster: &Cluster, id: ClusterId) -> Self {
+        let network =
+            NetworkPlan::of(cluster).expect("validation has proven that the network has room");
+        let nodes = nodes(cluster, &network, id);
+        let load_balancer = load_balancer(cluster, &network);
+        Self {
+            cluster: cluster.name.value.clone(),
+            id,
+            cloud: cluster.cloud.kind(),
+            talos: cluster.talos.version.value.clone(),
+            kubernetes: cluster.kubernetes.version.value.clone(),
+            architectures: architectures(&nodes),
+            placement_groups: placement_groups(&nodes),
+            public_ipv4: public_ipv4(cluster),
+            endpoint: endpoint(cluster, &nodes, load_balancer.as_ref()),
+            sans: sans(cluster, &nodes, load_balancer.as_ref()),
+            network,
+            nodes,
+            load_balancer,
+            firewall: firewall(cluster),
+            labels: LabelSet::of_cluster(cluster, id),
+            addons: addons(cluster),
+            timeouts: Timeouts::of(cluster),
+            stability_window: cluster
+                .stability_window
+                .as_ref()
+                .map_or(Timeouts::STABILITY_WINDOW, |window| window.value),
+            max_monthly_eur: cluster.max_monthly_eur.as_ref().map(|limit| limit.value),
+        }
+    }
+}
+
+fn architectures(nodes: &[NodePlan]) -> Vec<Architecture> {
+    let of_node = |node: &NodePlan| match &node.hardware {
+        Hardware::Server { offers, .. } => {
+            offers.first().map(|offer| offer.server_type.architecture())
+        }
+        Hardware::Vm { .. } => Some(Architecture::Amd64),
+        // The machine booted Talos already; it needs no image from us.
+        Hardware::Machine { .. } => None,
+    };
+    nodes
+        .iter()
+        .filter_map(of_node)
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect()
+}
+
+fn public_ipv4(cluster: &Cluster) -> bool {
+    match &cluster.cloud {
+        Cloud::Hetzner(hetzner) => hetzner
+            .public_ipv4
+            .as_ref()
+            .is_none_or(|wanted| wanted.value),
+        Cloud::Proxmox(_) | Cloud::Machines(_) => false,
+    }
+}
+
+fn load_balancer(cluster: &Cluster, network: &NetworkPlan) -> Option<LoadBalancerPlan> {
+    let Cloud::Hetzner(hetzner) = &cluster.cloud else {
+        return None;
+    };
+    let address = network.load_balancers?.host(FIRST_NODE + 1)?;
+    wants_load_balancer(cluster).then(|| planned_balancer(cluster, hetzner, address))
+}
+
+/// Whether there is a load balancer: asked for, or by default where no VIP stands in.
+pub(crate) fn wants_load_balancer(cluster: &Cluster) -> bool {
+    let control_plane = &cluster.control_plane;
+    let asked = control_plane.load_balancer.as_ref();
+    let enabled = asked
+        .and_then(|balancer| balancer.enabled.as_ref())
+        .map(|enabled| enabled.value);
+    enabled.unwrap_or(asked.is_some() || control_plane.vip.is_none())
+}
+
+fn planned_balancer(cluster: &Cluster, hetzner: &Hetzner, address: Ipv4Addr) -> LoadBalancerPlan {
+    let asked = cluster.control_plane.load_balancer.as_ref();
+    let check = asked.and_then(|balancer| balancer.health_check.as_ref());
+    LoadBalancerPlan {
+        name: format!("{}-api", cluster.name.value),
+        balancer_type: asked
+            .and_then(|balancer| balancer.balancer_type.as_ref())
+            .map_or(LoadBalancerType::Lb11, |balancer_type| balancer_type.value),
+        location: hetzner.location.value,
+        address,
+        protocol: check
+            .and_then(|check| check.protocol.as_ref())
+            .map_or(HealthProtocol::Http, |it| it.value),
+        interval: check
+            .and_then(|check| check.interval.as_ref())
+            .map_or(HealthCheck::INTERVAL, |it| it.value),
+        timeout: check
+            .and_then(|check| check.timeout.as_ref())
+            .map_or(HealthCheck::TIMEOUT, |it| it.value),
+        retries: check
+            .and_then(|check| check.retries.as_ref())
+            .map_or(HealthCheck::RETRIES, |it| it.get()),
+    }
+}
+
+fn endpoint(
+    cluster: &Cluster,
+    nodes: &[NodePlan],
+    balancer: Option<&LoadBalancerPlan>,
+) -> Endpoint {
+    let first = nodes
+        .first()
+        .map_or(Ipv4Addr::LOCALHOST, |node| node.address);
+    match (
+        &cluster.control_plane.hostname,
+        balancer,
+        &cluster.control_plane.vip,
+    ) {
+        (Some(name), _, _) => Endpoint::Hostname(name.value.to_string()),
+        (None, Some(balancer), _) => Endpoint::LoadBalancer(balancer.name.clone()),
+        (None, None, Some(vip)) => Endpoint::Vip(vip.value),
+        (None, None, None) => Endpoint::Node(first),
+    }
+}

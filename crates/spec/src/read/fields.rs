@@ -1,0 +1,515 @@
+//! The decoder's vocabulary: take keys out of a mapping, one by one.
+//!
+//! A decoder asks for each key with the type it wants. Everything that is wrong
+//! becomes a [`Problem`] and a stand-in value, so that decoding goes on and the
+//! reader sees all problems at once; stand-ins sit at [`Span::NOWHERE`], where
+//! no later rule can complain about them.
+
+use std::cell::RefCell;
+
+use super::nearest::nearest;
+use super::node::{Content, Entry, Node, Scalar as ScalarNode, ScalarKind};
+use super::problem::{Problem, Problems};
+use super::shape::{Field, Kind, Pick, Shape};
+use super::source::{Span, Spanned};
+use crate::rules::Rule;
+use crate::scalar::{Complaint, Format, Json, Scalar};
+
+/// A mapping that is being decoded.
+pub(crate) struct Fields<'a> {
+    shape: &'static Shape,
+    /// `None` if the mapping itself could not be read.
+    entries: Option<&'a [Entry]>,
+    /// Where the mapping is shown: its key, or its first key in a list.
+    at: Span,
+    /// Its key, for messages.
+    name: String,
+    problems: &'a Problems,
+    /// Keys that the decoder asked for, to prove that it knows all it describes.
+    asked: RefCell<Vec<&'static str>>,
+}
+
+impl<'a> Fields<'a> {
+    /// Opens the root of a document.
+    pub(crate) fn root(node: &'a Node, shape: &'static Shape, problems: &'a Problems) -> Self {
+        let place = Place {
+            at: node.caret(),
+            name: String::new(),
+        };
+        Self::open(node, place, shape, problems)
+    }
+
+    fn open(node: &'a Node, place: Place, shape: &'static Shape, problems: &'a Problems) -> Self {
+        let entries = node.entries();
+        if entries.is_none() {
+            problems.push(wrong_kind(node, place.at, "expected a mapping".to_owned()));
+        }
+        let Place { at, name } = place;
+        let fields = Self {
+            shape,
+            entries,
+            at,
+            name,
+            problems,
+            asked: RefCell::default(),
+        };
+        fields.check_keys();
+        fields
+    }
+
+    fn unreadable(&self, shape: &'static Shape) -> Self {
+        Self {
+            shape,
+            entries: None,
+            at: Span::NOWHERE,
+            name: String::new(),
+            problems: self.problems,
+            asked: RefCell::default(),
+        }
+    }
+
+    /// Where the mapping is shown.
+    pub(crate) fn at(&self) -> Span {
+        self.at
+    }
+
+    /// Where a key is written, if it is.
+    pub(crate) fn key_span(&self, key: &str) -> Option<Span> {
+        self.entry(key).map(|entry| entry.key.span)
+    }
+
+    /// Reports it if not exactly one of two keys is set.
+    pub(crate) fn exactly_one(&self, one: &str, other: &str) {
+        match (self.key_span(one), self.key_span(other)) {
+            (Some(first), Some(second)) => self.problems.push(
+                Problem::error(
+                    Rule::ExclusiveKeys,
+                    second,
+                    format!("`{one}` and `{other}` exclude each other"),
+                )
+                .label("remove one of them")
+                .related(first, "the other one"),
+            ),
+            (None, None) if !self.is_meant(one) && !self.is_meant(other) => self.problems.push(
+                Problem::error(
+                    Rule::MissingKey,
+                    self.at,
+                    format!("missing key `{one}` or `{other}`"),
+                )
+                .label("one of them is needed here"),
+            ),
+            _ => {}
+        }
+    }
+
+    /// Takes a scalar that must be there.
+    pub(crate) fn required<T: Scalar>(&self, key: &'static str) -> Spanned<T> {
+        self.optional(key)
+            .unwrap_or_else(|| Spanned::new(T::stand_in(), Span::NOWHERE))
+    }
+
+    /// Takes a scalar that may be there.
+    pub(crate) fn optional<T: Scalar>(&self, key: &'static str) -> Option<Spanned<T>> {
+        self.ask(
+            key,
+            |kind| matches!(kind, Kind::Scalar(format) if *format == T::FORMAT),
+        );
+        self.entry(key)
+            .map(|entry| self.scalar(&entry.value, entry.key.span))
+    }
+
+    /// Takes a list of scalars; a missing key is an empty list.
+    pub(crate) fn list<T: Scalar>(&self, key: &'static str) -> Vec<Spanned<T>> {
+        self.ask(
+            key,
+            |kind| matches!(kind, Kind::Scalars(format) if *format == T::FORMAT),
+        );
+        self.items(key)
+            .iter()
+            .map(|item| self.scalar(item, item.span))
+            .collect()
+    }
+
+    /// Takes a mapping that must be there.
+    pub(crate) fn required_map(&self, key: &'static str) -> Self {
+        let Some(field) = self.shape.field(key) else {
+            unreachable!("{key} is described")
+        };
+        let Kind::Map(shape) = field.kind else {
+            unreachable!("{key} is described as a mapping")
+        };
+        self.map(key).unwrap_or_else(|| self.unreadable(shape))
+    }
+
+    /// Takes a mapping that may be there.
+    pub(crate) fn map(&self, key: &'static str) -> Option<Self> {
+        let kind = self.ask(key, |kind| matches!(kind, Kind::Map(_)));
+        let Kind::Map(shape) = kind else { return None };
+        let entry = self.entry(key)?;
+        let place = Place {
+            at: entry.key.span,
+            name: key.to_owned(),
+        };
+        Some(Self::open(&entry.value, place, shape, self.problems))
+    }
+
+    /// Takes a list of mappings; a missing key is an empty list.
+    pub(crate) fn maps(&self, key: &'static str) -> Vec<Self> {
+        let kind = self.ask(key, |kind| matches!(kind, Kind::Maps(_)));
+        let Kind::Maps(shape) = kind else {
+            return Vec::new();
+        };
+        let open = |item: &'a Node| {
+            let place = Place {
+                at: item.caret(),
+                name: format!("{key} entry"),
+            };
+            Self::open(item, place, shape, self.problems)
+        };
+        self.items(key).iter().map(open).collect()
+    }
+
+    /// Takes a mapping from scalars to scalars; a missing key is an empty one.
+    pub(crate) fn table<K: Scalar, V: Scalar>(
+        &self,
+        key: &'static str,
+    ) -> Vec<(Spanned<K>, Spanned<V>)> {
+        let described = |kind: &Kind| matches!(kind, Kind::Table { keys, values } if *keys == K::FORMAT && *values == V::FORMAT);
+        self.ask(key, described);
+        let read = |entry: &Entry| {
+            (
+                self.key(&entry.key),
+                self.scalar(&entry.value, entry.key.span),
+            )
+        };
+        self.entries_of(key).iter().map(read).collect()
+    }
+
+    /// Takes a mapping from scalars to mappings; a missing key is an empty one.
+    pub(crate) fn table_of_maps<K: Scalar>(&self, key: &'static str) -> Vec<(Spanned<K>, Self)> {
+        let kind = self.ask(
+            key,
+            |kind| matches!(kind, Kind::TableOfMaps { keys, .. } if *keys == K::FORMAT),
+        );
+        let Kind::TableOfMaps { values: shape, .. } = kind else {
+            return Vec::new();
+        };
+        let read = |entry: &'a Entry| {
+            let place = Place {
+                at: entry.key.span,
+                name: entry.key.value.clone(),
+            };
+            (
+                self.key(&entry.key),
+                Self::open(&entry.value, place, shape, self.problems),
+            )
+        };
+        self.entries_of(key).iter().map(read).collect()
+    }
+
+    /// Takes a mapping that is passed on as it is.
+    pub(crate) fn free(&self, key: &'static str) -> Option<Spanned<Node>> {
+        self.ask(key, |kind| matches!(kind, Kind::Free));
+        let entry = self.entry(key)?;
+        if entry.value.entries().is_none() {
+            let expected = Kind::Free.expected();
+            self.problems
+                .push(wrong_kind(&entry.value, entry.key.span, expected));
+            return None;
+        }
+        entry.value.report_ambiguous(self.problems);
+        Some(Spanned::new(entry.value.clone(), entry.key.span))
+    }
+
+    /// Ends the decoding of this mapping.
+    ///
+    /// In builds with debug assertions it proves that the decoder asked for
+    /// every key of its description: what the schema offers, the decoder reads.
+    pub(crate) fn finish(self) {
+        let asked = self.asked.borrow();
+        let forgotten = self
+            .shape
+            .fields()
+            .find(|field| !asked.contains(&field.key));
+        debug_assert!(
+            forgotten.is_none(),
+            "the decoder of {} never asks for `{}`",
+            self.shape.name,
+            forgotten.map_or("", |field| field.key)
+        );
+    }
+
+    /// Notes that a key was asked for, and proves that it is described that way.
+    fn ask(&self, key: &'static str, described: impl Fn(&Kind) -> bool) -> Kind {
+        let Some(field) = self.shape.field(key) else {
+            unreachable!(
+                "the decoder of {} asks for `{key}`, which is not described",
+                self.shape.name
+            )
+        };
+        debug_assert!(
+            described(&field.kind),
+            "the decoder of {} reads `{key}` as something else than described",
+            self.shape.name
+        );
+        self.asked.borrow_mut().push(field.key);
+        field.kind
+    }
+
+    fn entry(&self, key: &str) -> Option<&'a Entry> {
+        self.entries?.iter().find(|entry| entry.key.value == key)
+    }
+
+    fn items(&self, key: &str) -> &'a [Node] {
+        let Some(entry) = self.entry(key) else {
+            return &[];
+        };
+        if let Content::List(items) = &entry.value.content {
+            return items;
+        }
+        self.refuse(key, entry);
+        &[]
+    }
+
+    fn entries_of(&self, key: &str) -> &'a [Entry] {
+        let Some(entry) = self.entry(key) else {
+            return &[];
+        };
+        entry.value.entries().unwrap_or_else(|| {
+            self.refuse(key, entry);
+            &[]
+        })
+    }
+
+    fn refuse(&self, key: &str, entry: &Entry) {
+        let expected = self
+            .shape
+            .field(key)
+            .map_or_else(String::new, |field| field.kind.expected());
+        self.problems
+            .push(wrong_kind(&entry.value, entry.key.span, expected));
+    }
+
+    fn key<K: Scalar>(&self, key: &Spanned<String>) -> Spanned<K> {
+        match K::read(&key.value) {
+            Ok(value) => Spanned::new(value, key.span),
+            Err(complaint) => self.stand_in(bad_value(&key.value, key.span, K::FORMAT, complaint)),
+        }
+    }
+
+    fn scalar<T: Scalar>(&self, node: &Node, key: Span) -> Spanned<T> {
+        let Content::Scalar(scalar) = &node.content else {
+            return self.stand_in(wrong_kind(node, key, T::FORMAT.expected()));
+        };
+        if scalar.kind == ScalarKind::Null {
+            return self.stand_in(wrong_kind(node, key, T::FORMAT.expected()));
+        }
+        let read = T::read(&scalar.text);
+        if let Some(problem) = wrong_json_type(scalar, node.span, T::FORMAT, read.is_ok()) {
+            return self.stand_in(problem);
+        }
+        match read {
+            Ok(value) => Spanned::new(value, node.span),
+            Err(complaint) => {
+                self.stand_in(bad_value(&scalar.text, node.span, T::FORMAT, complaint))
+            }
+        }
+    }
+
+    fn stand_in<T: Scalar>(&self, problem: Problem) -> Spanned<T> {
+        self.problems.push(problem);
+        Spanned::new(T::stand_in(), Span::NOWHERE)
+    }
+
+    fn check_keys(&self) {
+        let Some(entries) = self.entries else { return };
+        for entry in entries {
+            if self.shape.field(&entry.key.value).is_none() {
+                self.problems.push(self.unknown_key(&entry.key));
+            }
+        }
+        match self.shape.pick {
+            Pick::Any => self.check_missing(entries),
+            Pick::One => self.check_choice(entries),
+        }
+    }
+
+    /// A misspelt key is also a missing one; only the first is worth a message.
+    fn check_missing(&self, entries: &[Entry]) {
+        let set = |field: &Field| entries.iter().any(|entry| entry.key.value == field.key);
+        for field in self.shape.fields() {
+            if field.required && !set(field) && !self.is_meant(field.key) {
+                self.problems.push(self.missing_key(field));
+            }
+        }
+    }
+
+    fn check_choice(&self, entries: &[Entry]) {
+        let known = |entry: &&Entry| self.shape.field(&entry.key.value).is_some();
+        let mut chosen = entries.iter().filter(known);
+        match (chosen.next(), chosen.next()) {
+            (None, _) if entries.is_empty() => self.problems.push(
+                Problem::error(
+                    Rule::MissingKey,
+                    self.at,
+                    format!("`{}` is empty", self.name),
+                )
+                .label(format!("expected one of {}", self.all_keys())),
+            ),
+            (Some(first), Some(second)) => self.problems.push(
+                Problem::error(
+                    Rule::ExclusiveKeys,
+                    second.key.span,
+                    format!("`{}` has more than one choice", self.name),
+                )
+                .label(format!(
+                    "use either `{}` or `{}`",
+                    first.key.value, second.key.value
+                ))
+                .related(first.key.span, "the first choice"),
+            ),
+            _ => {}
+        }
+    }
+
+    /// Whether a misspelt key of the mapping means this one, or the mapping is not there at all.
+    fn is_meant(&self, key: &str) -> bool {
+        let Some(entries) = self.entries else {
+            return true;
+        };
+        entries
+            .iter()
+            .any(|entry| self.meant(&entry.key.value) == Some(key))
+    }
+
+    fn meant(&self, key: &str) -> Option<&'static str> {
+        if self.shape.field(key).is_some() {
+            return None;
+        }
+        nearest(key, self.shape.fields().map(|field| field.key))
+    }
+
+    fn unknown_key(&self, key: &Spanned<String>) -> Problem {
+        let problem = Problem::error(
+            Rule::UnknownKey,
+            key.span,
+            format!("unknown key `{}`", crate::scalar::shortened(&key.value)),
+        );
+        let problem = match self.meant(&key.value) {
+            Some(meant) => problem.label(format!("did you mean `{meant}`?")),
+            None if self.name.is_empty() => {
+                problem.label(format!("a cluster file has {}", self.all_keys()))
+            }
+            None => problem.label(format!("`{}` has {}", self.name, self.all_keys())),
+        };
+        if names_a_secret(&key.value) {
+            return problem
+                .note("secrets come from the environment or a file, never from the cluster file");
+        }
+        problem
+    }
+
+    fn missing_key(&self, field: &Field) -> Problem {
+        let example = match &field.kind {
+            Kind::Scalar(format) if !format.example.is_empty() => {
+                format!(", such as {}", format.example)
+            }
+            _ => String::new(),
+        };
+        let message = match self.name.as_str() {
+            "" => format!("missing key `{}`", field.key),
+            name => format!("missing key `{}` in `{name}`", field.key),
+        };
+        Problem::error(Rule::MissingKey, self.at, message)
+            .label(format!("`{}` is needed here{example}", field.key))
+    }
+
+    fn all_keys(&self) -> String {
+        let keys: Vec<&str> = self.shape.fields().map(|field| field.key).collect();
+        crate::scalar::one_of(&keys).replace(" or ", " and ")
+    }
+}
+
+struct Place {
+    at: Span,
+    name: String,
+}
+
+fn names_a_secret(key: &str) -> bool {
+    let key = key.to_lowercase();
+    ["token", "password", "secret", "privatekey", "passphrase"]
+        .iter()
+        .any(|word| key.contains(word))
+}
+
+fn wrong_kind(node: &Node, key: Span, expected: String) -> Problem {
+    if node.is_null() {
+        // The span of nothing is empty; the key is what can be shown.
+        let at = if node.span.is_nowhere() {
+            node.span
+        } else {
+            key
+        };
+        let label = match expected.strip_prefix("expected ") {
+            Some("a mapping") => "expected a mapping; `{}` takes the defaults".to_owned(),
+            _ => expected,
+        };
+        return Problem::error(Rule::EmptyValue, at, "a value is missing").label(label);
+    }
+    let found = node.kind();
+    Problem::error(
+        Rule::WrongType,
+        node.caret(),
+        format!("{expected}, found {found}"),
+    )
+    .label(format!("this is {found}"))
+}
+
+fn bad_value(text: &str, span: Span, format: Format, complaint: Complaint) -> Problem {
+    let message = complaint.message.unwrap_or_else(|| {
+        format!(
+            "`{}` is not {}",
+            crate::scalar::shortened(text),
+            format.name
+        )
+    });
+    complaint.notes.into_iter().fold(
+        Problem::error(Rule::BadValue, span, message).label(complaint.label),
+        Problem::note,
+    )
+}
+
+/// A scalar that reads well but has another type in JSON, where editors and schemas look.
+fn wrong_json_type(
+    scalar: &ScalarNode,
+    span: Span,
+    format: Format,
+    reads: bool,
+) -> Option<Problem> {
+    let text = crate::scalar::shortened(&scalar.text);
+    let found = scalar.kind.name();
+    let wrong = |label: String| {
+        Problem::error(
+            Rule::WrongType,
+            span,
+            format!("expected {}, found {found}", format.name),
+        )
+        .label(label)
+    };
+    match (format.json, scalar.kind) {
+        (Json::Text { .. } | Json::Words(_), ScalarKind::Text) => None,
+        (Json::Text { .. } | Json::Words(_), _) if reads => {
+            Some(wrong(format!("put it in quotes: `\"{text}\"`")))
+        }
+        (Json::Integer { .. } | Json::Number | Json::Boolean, ScalarKind::Text) if reads => {
+            Some(wrong(format!("remove the quotes: `{text}`")))
+        }
+        (Json::Integer { .. }, ScalarKind::Boolean | ScalarKind::Float) => {
+            Some(wrong(format!("this is {found}")))
+        }
+        (Json::Boolean, ScalarKind::Integer | ScalarKind::Float) => {
+            Some(wrong("expected `true` or `false`".to_owned()))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,119 @@
+//! The text of a cluster file, and places in it.
+
+use std::ops::Range;
+
+use serde::Serialize;
+
+/// A cluster file as it was read: its name for messages, and its text.
+#[derive(Clone, Debug)]
+pub struct Source {
+    name: String,
+    text: String,
+}
+
+/// A range of bytes in a [`Source`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Span {
+    /// Offset of the first byte.
+    pub start: usize,
+    /// Offset behind the last byte.
+    pub end: usize,
+}
+
+/// A value together with the place where it was written.
+#[derive(Clone, Copy, Debug)]
+pub struct Spanned<T> {
+    /// The value.
+    pub value: T,
+    /// Where it was written.
+    pub span: Span,
+}
+
+/// A place as people and editors count: lines and columns from one, columns in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Position {
+    /// The line.
+    pub line: usize,
+    /// The column, in characters.
+    pub column: usize,
+}
+
+impl Source {
+    /// Returns a source with the given name for messages.
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            text: text.into(),
+        }
+    }
+
+    /// The name that messages show.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The text, without a byte order mark.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The position of a byte offset; an offset behind the end is the end.
+    pub fn position(&self, offset: usize) -> Position {
+        let mut offset = offset.min(self.text.len());
+        while !self.text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        let before = &self.text[..offset];
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        Position {
+            line: before.matches('\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+        }
+    }
+}
+
+impl Span {
+    /// The place of a stand-in: a value that could not be read, about which the
+    /// reader has been told already. A problem that points here is dropped, so
+    /// that one mistake gives one message.
+    pub const NOWHERE: Self = Self {
+        start: usize::MAX,
+        end: usize::MAX,
+    };
+
+    /// Whether this is the place of a stand-in.
+    pub fn is_nowhere(self) -> bool {
+        self == Self::NOWHERE
+    }
+
+    pub(crate) fn range(self) -> Range<usize> {
+        self.start..self.end
+    }
+}
+
+impl<T> Spanned<T> {
+    pub(crate) fn new(value: T, span: Span) -> Self {
+        Self { value, span }
+    }
+}
+
+impl<T> std::ops::Deref for Spanned<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_count_characters_not_bytes() {
+        let source = Source::new("cluster.yaml", "a: ü b\nc: d\n");
+        assert_eq!(source.position(6), Position { line: 1, column: 6 });
+        assert_eq!(source.position(8), Position { line: 2, column: 1 });
+        assert_eq!(source.position(999), Position { line: 3, column: 1 });
+    }
+}

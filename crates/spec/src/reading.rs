@@ -1,0 +1,103 @@
+//! Reading a cluster file from beginning to end.
+
+use serde::Serialize;
+
+use crate::cluster::{Cluster, ROOT};
+use crate::read::{
+    Colour, Fields, Problem, ProblemRecord, Problems, Severity, Source, decode_text, parse, render,
+};
+use crate::rules;
+
+/// What came of reading a cluster file.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    source: Source,
+    cluster: Option<Cluster>,
+    problems: Vec<Problem>,
+}
+
+/// A reading in the form that machines read (`-o json`).
+#[derive(Clone, Debug, Serialize)]
+pub struct ReadingRecord {
+    file: String,
+    valid: bool,
+    errors: usize,
+    warnings: usize,
+    problems: Vec<ProblemRecord>,
+}
+
+/// Reads a cluster file; `name` is what messages call it.
+pub fn read(name: &str, bytes: &[u8]) -> Reading {
+    let (source, unreadable) = decode_text(name, bytes);
+    let problems = Problems::default();
+    let root = match unreadable {
+        None => parse(&source, &problems),
+        Some(problem) => {
+            problems.push(problem);
+            None
+        }
+    };
+    let cluster = root.map(|root| Cluster::decode(Fields::root(&root, &ROOT, &problems)));
+    if let Some(cluster) = &cluster {
+        rules::check(cluster, &problems);
+    }
+    let problems = problems.into_sorted();
+    let is_valid = problems
+        .iter()
+        .all(|problem| problem.severity == Severity::Warning);
+    Reading {
+        source,
+        cluster: cluster.filter(|_| is_valid),
+        problems,
+    }
+}
+
+impl Reading {
+    /// The cluster, if the file has no errors.
+    pub fn cluster(&self) -> Option<&Cluster> {
+        self.cluster.as_ref()
+    }
+
+    /// The cluster, or the reading back if the file has errors.
+    pub fn into_cluster(mut self) -> Result<Cluster, Box<Self>> {
+        self.cluster.take().ok_or_else(|| Box::new(self))
+    }
+
+    /// All problems, in the order of the file.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    /// The text that was read.
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// How many problems are errors.
+    pub fn errors(&self) -> usize {
+        self.problems
+            .iter()
+            .filter(|problem| problem.severity == Severity::Error)
+            .count()
+    }
+
+    /// All problems as people see them; empty if there are none.
+    pub fn render(&self, colour: Colour) -> String {
+        render(&self.source, &self.problems, colour)
+    }
+
+    /// The form for machines.
+    pub fn record(&self) -> ReadingRecord {
+        ReadingRecord {
+            file: self.source.name().to_owned(),
+            valid: self.cluster.is_some(),
+            errors: self.errors(),
+            warnings: self.problems.len() - self.errors(),
+            problems: self
+                .problems
+                .iter()
+                .map(|problem| problem.record(&self.source))
+                .collect(),
+        }
+    }
+}

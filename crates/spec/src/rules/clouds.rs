@@ -1,0 +1,409 @@
+//! Settings that belong to another cloud, or are missing for this one.
+
+use super::Rule;
+use crate::cluster::{Cloud, CloudKind, Cluster, Hetzner, Machines, NodeGroup, Proxmox};
+use crate::plan::wants_load_balancer;
+use crate::read::{Problem, Problems, Span};
+use crate::scalar::Bytes;
+
+/// CPU models without the instructions that Talos is compiled for.
+const OLD_CPUS: [&str; 6] = ["qemu64", "qemu32", "kvm64", "kvm32", "x86-64-v1", "486"];
+
+/// Below it Talos' own checks fail on a control plane.
+const LEAST_MEMORY: Bytes = Bytes::from_mib(1848 - 150);
+/// Below it a worker's.
+const LEAST_WORKER_MEMORY: Bytes = Bytes::from_mib(1024 - 150);
+/// The system's partitions and the 6 GiB that its data partition needs.
+const LEAST_DISK: Bytes = Bytes::from_gib(8);
+const GOOD_MEMORY: Bytes = Bytes::from_gib(4);
+
+/// A group of nodes with the name that messages use.
+struct Group<'a> {
+    what: String,
+    at: Span,
+    settings: &'a NodeGroup,
+    is_control_plane: bool,
+}
+
+pub(super) fn check(cluster: &Cluster, problems: &Problems) {
+    for group in groups(cluster) {
+        check_foreign(&group, cluster.cloud.kind(), problems);
+        match &cluster.cloud {
+            Cloud::Hetzner(hetzner) => check_server(&group, hetzner, problems),
+            Cloud::Proxmox(proxmox) => check_vm(&group, proxmox, problems),
+            Cloud::Machines(_) => {}
+        }
+    }
+    match &cluster.cloud {
+        Cloud::Hetzner(_) => {}
+        Cloud::Proxmox(proxmox) => check_proxmox(proxmox, problems),
+        Cloud::Machines(machines) => check_machines(cluster, machines, problems),
+    }
+    check_foreign_settings(cluster, problems);
+    check_endpoint(cluster, problems);
+}
+
+fn groups(cluster: &Cluster) -> Vec<Group<'_>> {
+    let control_plane = Group {
+        what: "controlPlane".to_owned(),
+        at: cluster.control_plane.group.at,
+        settings: &cluster.control_plane.group,
+        is_control_plane: true,
+    };
+    let pools = cluster.pools.iter().map(|pool| Group {
+        what: format!("pool {}", pool.name.value),
+        at: pool.name.span,
+        settings: &pool.group,
+        is_control_plane: false,
+    });
+    std::iter::once(control_plane).chain(pools).collect()
+}
+
+fn check_foreign(group: &Group<'_>, cloud: CloudKind, problems: &Problems) {
+    let settings = group.settings;
+    let hetzner = [
+        ("type", settings.server_type.as_ref().map(|it| it.span)),
+        ("location", settings.location.as_ref().map(|it| it.span)),
+        ("fallbacks", settings.fallbacks.first().map(|it| it.at)),
+    ];
+    let proxmox = [
+        ("cores", settings.cores.as_ref().map(|it| it.span)),
+        ("memory", settings.memory.as_ref().map(|it| it.span)),
+        ("disk", settings.disk.as_ref().map(|it| it.span)),
+        ("hosts", settings.hosts.first().map(|it| it.span)),
+        (
+            "firstAddress",
+            settings.first_address.as_ref().map(|it| it.span),
+        ),
+    ];
+    let foreign = |keys: &[(&str, Option<Span>)], owner: CloudKind, instead: &str| {
+        for (key, span) in keys {
+            if let Some(span) = span.filter(|_| owner != cloud) {
+                problems.push(foreign_key(key, span, owner, cloud, instead));
+            }
+        }
+    };
+    foreign(
+        &hetzner,
+        CloudKind::Hetzner,
+        if cloud == CloudKind::Proxmox {
+            "use `cores`, `memory` and `disk`"
+        } else {
+            "remove it"
+        },
+    );
+    foreign(
+        &proxmox,
+        CloudKind::Proxmox,
+        if cloud == CloudKind::Hetzner {
+            "the server's `type` decides"
+        } else {
+            "remove it"
+        },
+    );
+}
+
+fn foreign_key(
+    key: &str,
+    span: Span,
+    owner: CloudKind,
+    cloud: CloudKind,
+    instead: &str,
+) -> Problem {
+    let (owner, cloud) = (owner.as_str(), cloud.as_str());
+    Problem::error(
+        Rule::ForeignKey,
+        span,
+        format!("`{key}` is for {owner}, this cluster runs on {cloud}"),
+    )
+    .label(instead)
+}
+
+fn check_server(group: &Group<'_>, hetzner: &Hetzner, problems: &Problems) {
+    let Some(server_type) = &group.settings.server_type else {
+        problems.push(missing(group, "type", "`cax11`"));
+        return;
+    };
+    let zone = hetzner.location.zone();
+    let fallbacks = &group.settings.fallbacks;
+    let locations = group
+        .settings
+        .location
+        .iter()
+        .chain(fallbacks.iter().filter_map(|it| it.location.as_ref()));
+    for location in locations.filter(|location| location.zone() != zone) {
+        problems.push(
+            Problem::error(
+                Rule::NetworkZone,
+                location.span,
+                format!("`{}` is in another network zone", location.value),
+            )
+            .label(format!("this is {}", location.zone()))
+            .related(hetzner.location.span, format!("this is {zone}"))
+            .note("a private network cannot leave its zone"),
+        );
+    }
+    for fallback in fallbacks {
+        match (&fallback.server_type, &fallback.location) {
+            (None, None) => problems.push(
+                Problem::error(
+                    Rule::MissingKey,
+                    fallback.at,
+                    "a fallback that changes nothing",
+                )
+                .label("give another `type`, another `location`, or both"),
+            ),
+            (Some(other), _) if other.architecture() != server_type.architecture() => problems
+                .push(
+                    Problem::error(
+                        Rule::Architecture,
+                        other.span,
+                        format!("`{}` has another architecture", other.value),
+                    )
+                    .label(format!("this is {}", other.architecture()))
+                    .related(
+                        server_type.span,
+                        format!("this is {}", server_type.architecture()),
+                    )
+                    .note("the nodes of a group boot from one image"),
+                ),
+            _ => {}
+        }
+    }
+}
+
+fn missing(group: &Group<'_>, key: &str, example: &str) -> Problem {
+    Problem::error(
+        Rule::MissingKey,
+        group.at,
+        format!("missing key `{key}` in `{}`", group.what),
+    )
+    .label(format!("`{key}` is needed here, such as {example}"))
+}
+
+fn check_vm(group: &Group<'_>, proxmox: &Proxmox, problems: &Problems) {
+    let settings = group.settings;
+    for (key, is_set, example) in [
+        ("cores", settings.cores.is_some(), "`2`"),
+        ("memory", settings.memory.is_some(), "`4Gi`"),
+        ("disk", settings.disk.is_some(), "`40Gi`"),
+        (
+            "firstAddress",
+            settings.first_address.is_some(),
+            "the address of its first node",
+        ),
+    ] {
+        if !is_set {
+            problems.push(missing(group, key, example));
+        }
+    }
+    let least = if group.is_control_plane {
+        LEAST_MEMORY
+    } else {
+        LEAST_WORKER_MEMORY
+    };
+    if let Some(memory) = &settings.memory {
+        if memory.value < least {
+            problems.push(
+                Problem::error(
+                    Rule::TooSmall,
+                    memory.span,
+                    format!("{} of memory are too little", memory.value),
+                )
+                .label(format!("Talos needs {least}")),
+            );
+        } else if group.is_control_plane && memory.value < GOOD_MEMORY {
+            problems.push(
+                Problem::warning(
+                    Rule::Tight,
+                    memory.span,
+                    format!("{} of memory are little for a control plane", memory.value),
+                )
+                .label(format!("{GOOD_MEMORY} is better")),
+            );
+        }
+    }
+    if let Some(cores) = settings
+        .cores
+        .as_ref()
+        .filter(|cores| group.is_control_plane && cores.get() < 2)
+    {
+        problems.push(
+            Problem::warning(
+                Rule::Tight,
+                cores.span,
+                "one core is little for a control plane",
+            )
+            .label("2 is better"),
+        );
+    }
+    if let Some(disk) = settings
+        .disk
+        .as_ref()
+        .filter(|disk| disk.value < LEAST_DISK)
+    {
+        problems.push(
+            Problem::error(
+                Rule::TooSmall,
+                disk.span,
+                format!("a disk of {} is too small", disk.value),
+            )
+            .label(format!("Talos needs {LEAST_DISK}")),
+        );
+    }
+    for host in settings
+        .hosts
+        .iter()
+        .filter(|host| !proxmox.hosts.iter().any(|known| known.value == host.value))
+    {
+        let known: Vec<&str> = proxmox.hosts.iter().map(|host| host.as_str()).collect();
+        problems.push(
+            Problem::error(
+                Rule::UnknownHost,
+                host.span,
+                format!("unknown host `{}`", host.value),
+            )
+            .label(format!(
+                "the cloud's `hosts` are {}",
+                crate::scalar::one_of(&known).replace(" or ", " and ")
+            )),
+        );
+    }
+}
+
+fn check_proxmox(proxmox: &Proxmox, problems: &Problems) {
+    if proxmox.hosts.is_empty() {
+        problems.push(
+            Problem::error(Rule::MissingKey, proxmox.at, "`hosts` names no host")
+                .label("name one at least"),
+        );
+    }
+    if let Some(cpu) = proxmox
+        .cpu
+        .as_ref()
+        .filter(|cpu| OLD_CPUS.contains(&cpu.as_str()))
+    {
+        problems.push(
+            Problem::error(
+                Rule::OldCpu,
+                cpu.span,
+                format!("Talos does not boot on the CPU model `{}`", cpu.value),
+            )
+            .label("use `host` or `x86-64-v2-AES`")
+            .note("Talos is compiled for x86-64-v2"),
+        );
+    }
+    if let Some(fingerprint) = &proxmox.fingerprint {
+        let digits: String = fingerprint.as_str().split(':').collect();
+        if digits.len() != 64 || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            problems.push(
+                Problem::error(
+                    Rule::BadValue,
+                    fingerprint.span,
+                    "this is not a SHA-256 fingerprint",
+                )
+                .label("expected 64 hexadecimal digits, with or without colons"),
+            );
+        }
+    }
+    if proxmox.vmids.from.value > proxmox.vmids.to.value {
+        problems.push(
+            Problem::error(
+                Rule::VmIds,
+                proxmox.vmids.to.span,
+                "the range of VM numbers is empty",
+            )
+            .label("this is the highest number")
+            .related(proxmox.vmids.from.span, "this is the lowest"),
+        );
+    }
+}
+
+fn check_machines(cluster: &Cluster, machines: &Machines, problems: &Problems) {
+    if cluster.talos.install.is_some() {
+        return;
+    }
+    for machine in &machines.nodes {
+        let pool = cluster
+            .pools
+            .iter()
+            .find(|pool| pool.name.value == machine.pool.value);
+        let group = pool.map_or(&cluster.control_plane.group, |pool| &pool.group);
+        if machine.install.is_none() && group.install.is_none() {
+            problems.push(
+                Problem::error(
+                    Rule::NoInstallDisk,
+                    machine.name.span,
+                    format!(
+                        "nothing says where Talos is installed on `{}`",
+                        machine.name.value
+                    ),
+                )
+                .label("it needs `install: { disk: /dev/sda }` or a `diskSelector`")
+                .help("`talos.install` is for all machines"),
+            );
+        }
+    }
+}
+
+fn check_foreign_settings(cluster: &Cluster, problems: &Problems) {
+    let cloud = cluster.cloud.kind();
+    if cloud == CloudKind::Hetzner {
+        return;
+    }
+    if let Some(firewall) = &cluster.firewall {
+        problems.push(foreign_key(
+            "firewall",
+            firewall.at,
+            CloudKind::Hetzner,
+            cloud,
+            "guard the network yourself",
+        ));
+    }
+    if let Some(balancer) = &cluster.control_plane.load_balancer {
+        problems.push(foreign_key(
+            "loadBalancer",
+            balancer.at,
+            CloudKind::Hetzner,
+            cloud,
+            "use `vip` or `hostname`",
+        ));
+    }
+    for subnet in cluster.pools.iter().filter_map(|pool| pool.subnet.as_ref()) {
+        problems.push(foreign_key(
+            "subnet",
+            subnet.span,
+            CloudKind::Hetzner,
+            cloud,
+            "all nodes share one network",
+        ));
+    }
+    if let Some(limit) = &cluster.max_monthly_eur {
+        problems.push(
+            Problem::warning(
+                Rule::NoEffect,
+                limit.span,
+                "`maxMonthlyEur` has no effect here",
+            )
+            .label(format!("{} has no prices", cloud.as_str())),
+        );
+    }
+}
+
+fn check_endpoint(cluster: &Cluster, problems: &Problems) {
+    let control_plane = &cluster.control_plane;
+    let has_balancer = cluster.cloud.kind() == CloudKind::Hetzner && wants_load_balancer(cluster);
+    let has_endpoint =
+        has_balancer || control_plane.vip.is_some() || control_plane.hostname.is_some();
+    if !has_endpoint && cluster.control_plane_count() > 1 {
+        problems.push(
+            Problem::error(
+                Rule::NoEndpoint,
+                control_plane.group.at,
+                "nothing leads to all control planes",
+            )
+            .label("set `vip` or `hostname`")
+            .note("a kubeconfig that names one node stops working with that node"),
+        );
+    }
+}

@@ -1,0 +1,206 @@
+//! How many nodes there can be.
+
+use super::Rule;
+use crate::cluster::{Cloud, CloudKind, Cluster, Machines};
+use crate::read::{Problem, Problems, Span, nearest};
+use crate::scalar::PoolName;
+
+/// etcd grows slower with every member, and nine survive the loss of four.
+const MOST_CONTROL_PLANES: u32 = 9;
+
+/// The most servers in one of Hetzner's networks.
+const MOST_IN_NETWORK: u32 = 100;
+
+pub(super) fn check(cluster: &Cluster, problems: &Problems) {
+    check_quorum(cluster, problems);
+    check_total(cluster, problems);
+    check_somewhere_to_schedule(cluster, problems);
+    match &cluster.cloud {
+        Cloud::Machines(machines) => check_machines(cluster, machines, problems),
+        Cloud::Hetzner(_) | Cloud::Proxmox(_) => check_pool_counts(cluster, problems),
+    }
+}
+
+fn check_quorum(cluster: &Cluster, problems: &Problems) {
+    let count = cluster.control_plane_count();
+    let at = cluster
+        .control_plane
+        .count
+        .as_ref()
+        .map_or(cluster.control_plane.group.at, |count| count.span);
+    if count > MOST_CONTROL_PLANES {
+        problems.push(
+            Problem::error(
+                Rule::TooManyControlPlanes,
+                at,
+                format!("{count} control planes are too many"),
+            )
+            .label(format!("use at most {MOST_CONTROL_PLANES}"))
+            .note("every write waits for a majority of them; more nodes go into pools"),
+        );
+    } else if count == 0 {
+        problems.push(
+            Problem::error(
+                Rule::Quorum,
+                cluster.cloud.at(),
+                "no machine is a control plane",
+            )
+            .label("give one of its nodes `pool: control-plane`"),
+        );
+    } else if count == 1 {
+        problems.push(
+            Problem::warning(
+                Rule::SingleControlPlane,
+                at,
+                "one control plane is not highly available",
+            )
+            .label("use 3 to survive the loss of one"),
+        );
+    } else if count.is_multiple_of(2) {
+        let note = match count {
+            2 => "with 2 members etcd stops when either one does".to_owned(),
+            _ => format!(
+                "with {count} members etcd survives as many losses as with {}",
+                count - 1
+            ),
+        };
+        problems.push(
+            Problem::error(Rule::Quorum, at, quorum_message(count))
+                .label(format!("use {} or {}", count - 1, count + 1))
+                .note(note),
+        );
+    }
+}
+
+fn quorum_message(count: u32) -> String {
+    match count {
+        2 => "2 control planes cannot keep a quorum".to_owned(),
+        _ => format!("an even number of control planes, {count}, gains nothing"),
+    }
+}
+
+fn check_total(cluster: &Cluster, problems: &Problems) {
+    let total = cluster.node_count();
+    if cluster.cloud.kind() == CloudKind::Hetzner && total > MOST_IN_NETWORK {
+        let largest = cluster
+            .pools
+            .iter()
+            .max_by_key(|pool| cluster.pool_count(pool));
+        let at = largest
+            .and_then(|pool| pool.count.as_ref())
+            .map_or(cluster.cloud.at(), |count| count.span);
+        problems.push(
+            Problem::error(
+                Rule::TooManyNodes,
+                at,
+                format!("{total} nodes do not fit into one network"),
+            )
+            .label(format!(
+                "Hetzner allows {MOST_IN_NETWORK} servers in a network, control planes included"
+            )),
+        );
+    }
+}
+
+fn check_somewhere_to_schedule(cluster: &Cluster, problems: &Problems) {
+    let workers = cluster.node_count() - cluster.control_plane_count();
+    if let Some(schedulable) = cluster
+        .control_plane
+        .schedulable
+        .as_ref()
+        .filter(|_| workers == 0)
+        && !schedulable.value
+    {
+        problems.push(
+            Problem::error(
+                Rule::NowhereToSchedule,
+                schedulable.span,
+                "no node would take ordinary pods",
+            )
+            .label("use `true`, or add a pool")
+            .note("CoreDNS is an ordinary pod: without it the cluster never becomes ready"),
+        );
+    }
+}
+
+fn check_pool_counts(cluster: &Cluster, problems: &Problems) {
+    for pool in cluster.pools.iter().filter(|pool| pool.count.is_none()) {
+        problems.push(
+            Problem::error(
+                Rule::MissingKey,
+                pool.name.span,
+                format!("missing key `count` in pool `{}`", pool.name.value),
+            )
+            .label("say how many nodes it has"),
+        );
+    }
+}
+
+fn check_machines(cluster: &Cluster, machines: &Machines, problems: &Problems) {
+    if let Some(count) = &cluster.control_plane.count {
+        check_listed(
+            count.get(),
+            machines.control_planes(),
+            "control planes",
+            count.span,
+            problems,
+        );
+    }
+    for pool in &cluster.pools {
+        if let Some(count) = &pool.count {
+            let what = format!("machines of pool `{}`", pool.name.value);
+            check_listed(
+                count.get(),
+                machines.in_pool(&pool.name),
+                &what,
+                count.span,
+                problems,
+            );
+        }
+    }
+    for machine in &machines.nodes {
+        check_known_pool(cluster, &machine.pool.value, machine.pool.span, problems);
+    }
+}
+
+fn check_listed(asked: u32, listed: u32, what: &str, at: Span, problems: &Problems) {
+    if asked != listed {
+        problems.push(
+            Problem::error(
+                Rule::CountMismatch,
+                at,
+                format!("{asked} {what} are asked for, {listed} are listed"),
+            )
+            .label(format!("use {listed}, or remove the key"))
+            .note("with `machines` the list decides"),
+        );
+    }
+}
+
+fn check_known_pool(cluster: &Cluster, pool: &PoolName, at: Span, problems: &Problems) {
+    let names = || {
+        cluster
+            .pools
+            .iter()
+            .map(|pool| pool.name.as_str())
+            .chain([crate::cluster::CONTROL_PLANE_POOL])
+    };
+    if names().any(|name| name == pool.as_str()) {
+        return;
+    }
+    problems.push(unknown_pool(pool.as_str(), at, names()));
+}
+
+/// A pool that nobody described.
+pub(super) fn unknown_pool<'a>(
+    pool: &str,
+    at: Span,
+    known: impl Iterator<Item = &'a str>,
+) -> Problem {
+    let known: Vec<&str> = known.collect();
+    let label = match nearest(pool, known.iter().copied()) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => format!("expected {}", crate::scalar::one_of(&known)),
+    };
+    Problem::error(Rule::UnknownPool, at, format!("unknown pool `{pool}`")).label(label)
+}

@@ -1,0 +1,155 @@
+//! Settings of the operating system.
+
+use super::Rule;
+use super::counts::unknown_pool;
+use crate::cluster::{CloudKind, Cluster, DiskKey, Install, PatchTarget};
+use crate::read::{Problem, Problems};
+
+pub(super) fn check(cluster: &Cluster, problems: &Problems) {
+    check_extensions(cluster, problems);
+    check_patches(cluster, problems);
+    check_encryption(cluster, problems);
+    check_installs(cluster, problems);
+    check_certificates(cluster, problems);
+}
+
+fn check_extensions(cluster: &Cluster, problems: &Problems) {
+    let extensions = &cluster.talos.extensions;
+    for (index, extension) in extensions.iter().enumerate() {
+        if let Some(first) = extensions[..index]
+            .iter()
+            .find(|other| other.value == extension.value)
+        {
+            problems.push(
+                Problem::error(
+                    Rule::DuplicateName,
+                    extension.span,
+                    format!("the extension `{}` is listed twice", extension.value),
+                )
+                .label("remove it")
+                .related(first.span, "the first time"),
+            );
+        }
+    }
+}
+
+fn check_patches(cluster: &Cluster, problems: &Problems) {
+    for target in cluster
+        .talos
+        .patches
+        .iter()
+        .filter_map(|patch| patch.on.as_ref())
+    {
+        let PatchTarget::Pool(pool) = &target.value else {
+            continue;
+        };
+        if !cluster.pools.iter().any(|known| known.name.value == *pool) {
+            let pools = cluster.pools.iter().map(|pool| pool.name.as_str());
+            let known = ["all", crate::cluster::CONTROL_PLANE_POOL, "workers"]
+                .into_iter()
+                .chain(pools);
+            problems.push(unknown_pool(pool.as_str(), target.span, known));
+        }
+    }
+}
+
+fn check_encryption(cluster: &Cluster, problems: &Problems) {
+    let Some(encryption) = &cluster.talos.disk_encryption else {
+        return;
+    };
+    for key in [&encryption.state, &encryption.ephemeral]
+        .into_iter()
+        .flatten()
+    {
+        if key.value == DiskKey::Tpm && cluster.cloud.kind() == CloudKind::Hetzner {
+            problems.push(
+                Problem::error(Rule::NoTpm, key.span, "servers at Hetzner have no TPM")
+                    .label("use `nodeid`"),
+            );
+        }
+    }
+}
+
+fn check_installs(cluster: &Cluster, problems: &Problems) {
+    let groups = cluster
+        .pools
+        .iter()
+        .map(|pool| &pool.group)
+        .chain([&cluster.control_plane.group]);
+    let machines = match &cluster.cloud {
+        crate::cluster::Cloud::Machines(machines) => machines.nodes.as_slice(),
+        _ => &[],
+    };
+    let installs = groups
+        .filter_map(|group| group.install.as_ref())
+        .chain(
+            machines
+                .iter()
+                .filter_map(|machine| machine.install.as_ref()),
+        )
+        .chain(cluster.talos.install.as_ref());
+    installs.for_each(|install| check_install(install, problems));
+}
+
+fn check_install(install: &Install, problems: &Problems) {
+    if let Some(disk) = install
+        .disk
+        .as_ref()
+        .filter(|disk| !disk.as_str().starts_with("/dev/"))
+    {
+        problems.push(
+            Problem::error(
+                Rule::BadValue,
+                disk.span,
+                format!("`{}` is not a device", disk.value),
+            )
+            .label("expected a path such as `/dev/sda` or `/dev/disk/by-id/…`"),
+        );
+    }
+    let Some(selector) = &install.disk_selector else {
+        return;
+    };
+    if selector.is_empty() {
+        problems.push(
+            Problem::error(Rule::AnyDisk, selector.at, "the selector fits every disk")
+                .label("say what the disk is like, such as `type: nvme`")
+                .note("Talos erases the disk that it is installed on"),
+        );
+    }
+    if let (Some(min), Some(max)) = (&selector.min_size, &selector.max_size)
+        && min.value > max.value
+    {
+        problems.push(
+            Problem::error(Rule::AnyDisk, max.span, "no disk fits the selector")
+                .label("this is the largest size")
+                .related(min.span, "this is the smallest"),
+        );
+    }
+}
+
+fn check_certificates(cluster: &Cluster, problems: &Problems) {
+    let kubernetes = &cluster.kubernetes;
+    let rotates = kubernetes
+        .rotate_server_certificates
+        .as_ref()
+        .filter(|rotates| rotates.value);
+    if let Some(rotates) = rotates.filter(|_| kubernetes.certificate_approver.is_none()) {
+        problems.push(
+            Problem::error(Rule::NoApprover, rotates.span, "nobody would approve the kubelets' certificates")
+                .label("set `certificateApprover`, or use `false`")
+                .note("`kubectl logs` and metrics fail as soon as a certificate is renewed and not approved"),
+        );
+    }
+    if let Some(approver) = &kubernetes.certificate_approver
+        && !matches!(approver.as_str().split('/').collect::<Vec<_>>().as_slice(), [a, b] if !a.is_empty() && !b.is_empty())
+    {
+        problems.push(
+            Problem::error(
+                Rule::BadValue,
+                approver.span,
+                format!("`{}` does not name a deployment", approver.value),
+            )
+            .label("expected `namespace/name`"),
+        );
+    }
+}
