@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use crate::janitor::{self, Leftover};
 use crate::process::Process;
-use crate::warden::{self, WardenError};
+use crate::warden::{self, Warden, WardenError};
 
 /// Ports below the range that the kernel gives to outgoing connections, so
 /// that none of those can take one between our look and the daemon's bind.
@@ -45,6 +45,7 @@ pub struct Run {
     dir: PathBuf,
     record: Record,
     lock: Option<File>,
+    warden: Option<Warden>,
     reserved: Vec<File>,
 }
 
@@ -81,15 +82,16 @@ impl Run {
         let dir = runs.join(&id);
         private_dir(&dir).map_err(written(&dir))?;
         let lock = locked(&dir).map_err(written(&dir))?;
-        let run = Self {
+        let mut run = Self {
             id,
             dir,
             record: Record::default(),
             lock: Some(lock),
+            warden: None,
             reserved: Vec::new(),
         };
         run.save()?;
-        warden::watch(&run.dir)?;
+        run.warden = Some(warden::watch(&run.dir)?);
         Ok(run)
     }
 
@@ -169,6 +171,9 @@ impl Run {
         }
         let leftovers = janitor::sweep(&self.dir);
         self.lock = None;
+        if let Some(warden) = self.warden.take() {
+            warden.dismiss();
+        }
         leftovers
     }
 

@@ -15,7 +15,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::time::SystemTime;
 
@@ -41,8 +41,22 @@ pub enum WardenError {
     Start(#[from] io::Error),
 }
 
+/// A warden that stands guard over a run of ours.
+#[derive(Debug)]
+pub struct Warden {
+    child: Child,
+}
+
+impl Warden {
+    /// Waits for the warden's end. It comes at once when the run is gone and
+    /// its lock is free.
+    pub fn dismiss(mut self) {
+        let _ = self.child.wait();
+    }
+}
+
 /// Starts a warden for a run's folder, whose lock the caller holds.
-pub fn watch(dir: &Path) -> Result<(), WardenError> {
+pub fn watch(dir: &Path) -> Result<Warden, WardenError> {
     let mut command = Command::new(program()?);
     command
         .arg(dir)
@@ -50,11 +64,8 @@ pub fn watch(dir: &Path) -> Result<(), WardenError> {
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     // In a group of its own, a Ctrl-C at the terminal does not reach it.
-    let mut child = command.process_group(0).spawn()?;
-    // Nobody waits for it but this thread, which keeps it from being a zombie
-    // while the owner lives on.
-    std::thread::spawn(move || child.wait());
-    Ok(())
+    let child = command.process_group(0).spawn()?;
+    Ok(Warden { child })
 }
 
 /// Waits until a run's owner is gone, then takes the run away: the whole life
