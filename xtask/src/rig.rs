@@ -59,25 +59,12 @@ pub(crate) struct Outcome {
     pub(crate) missing: Vec<&'static str>,
 }
 
-/// Finds or builds all components up to a tier. One that fails does not keep
-/// the others from being had.
-pub(crate) fn prepare(tier: u8) -> Outcome {
+/// Finds or builds components. One that fails does not keep the others from
+/// being had.
+pub(crate) fn prepare(wanted: impl Fn(&Component) -> bool) -> Outcome {
     let settings = Settings::get();
-    let wanted: Vec<&Component> = catalogue().iter().filter(|c| c.tier <= tier).collect();
-    let absent = |component: &&&Component| !matches!(find(component, settings), Ok(Some(_)));
-    let to_do: Vec<&&Component> = wanted.iter().filter(absent).collect();
-    if !to_do.is_empty() {
-        let seconds = to_do.iter().map(|component| component.seconds).sum();
-        let (count, all) = (to_do.len(), wanted.len());
-        say(
-            "Preparing",
-            format!(
-                "{count} of {all} components ({} on two quiet cores)",
-                about(seconds)
-            ),
-        );
-        say("Cache", settings.cache.display().to_string());
-    }
+    let wanted: Vec<&Component> = catalogue().iter().filter(|c| wanted(c)).collect();
+    announce(&wanted, settings);
     let mut outcome = Outcome::default();
     for (index, component) in wanted.iter().enumerate() {
         let place = format!("{} of {}", index + 1, wanted.len());
@@ -92,8 +79,24 @@ pub(crate) fn prepare(tier: u8) -> Outcome {
     outcome
 }
 
+fn announce(wanted: &[&Component], settings: &Settings) {
+    let absent = |component: &&&Component| !matches!(find(component, settings), Ok(Some(_)));
+    let absent: Vec<&&Component> = wanted.iter().filter(absent).collect();
+    if absent.is_empty() {
+        return;
+    }
+    let seconds = absent.iter().map(|component| component.seconds).sum();
+    let (count, all) = (absent.len(), wanted.len());
+    let estimate = about(seconds);
+    say(
+        "Preparing",
+        format!("{count} of {all} components ({estimate} on two quiet cores)"),
+    );
+    say("Cache", settings.cache.display().to_string());
+}
+
 fn list(tier: u8) -> ExitCode {
-    let outcome = prepare(tier);
+    let outcome = prepare(|component| component.tier <= tier);
     for (component, found) in &outcome.found {
         let whence = match found {
             Found::Given(_) => "given",
@@ -122,13 +125,9 @@ fn list(tier: u8) -> ExitCode {
 }
 
 fn up(node: bool, once: bool) -> ExitCode {
-    let outcome = prepare(if node { 2 } else { 1 });
     let parts = ["kubelet", "rig-pod", "containerd"];
-    let needed = |name: &&&str| {
-        let first_tier = catalogue().iter().any(|c| c.name == **name && c.tier == 1);
-        first_tier || node && parts.contains(*name)
-    };
-    if let Some(name) = outcome.missing.iter().find(needed) {
+    let outcome = prepare(|c| c.tier == 1 || node && parts.contains(&c.name.as_str()));
+    if let Some(name) = outcome.missing.first() {
         eprintln!("error: nothing was started, since {name} is missing");
         return ExitCode::FAILURE;
     }

@@ -57,6 +57,7 @@ pub mod say;
 mod serving;
 pub mod settings;
 pub mod tail;
+pub mod traces;
 pub mod warden;
 
 pub use access::Access;

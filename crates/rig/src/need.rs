@@ -65,13 +65,22 @@ pub fn control_plane() -> Option<ControlPlane> {
 /// Returns a control plane of the test's own with a real node.
 #[track_caller]
 pub fn node() -> Option<(ControlPlane, Node)> {
-    present(&["kubelet", "rig-pod", "containerd"])?;
-    if !rustix::process::geteuid().is_root() {
-        return skip("a node needs root");
-    }
+    node_parts()?;
     let plane = control_plane()?;
     let node = Node::start(&plane).unwrap_or_else(|error| panic!("a node: {error}"));
     Some((plane, node))
+}
+
+/// Says whether a node could be started, without starting one.
+#[track_caller]
+pub fn node_parts() -> Option<()> {
+    present(&names_of_tier(1))?;
+    present(&["kubelet", "rig-pod", "containerd"])?;
+    if rustix::process::geteuid().is_root() {
+        Some(())
+    } else {
+        skip("a node needs root")
+    }
 }
 
 /// Returns the path of a component's binary, such as `helm`.
