@@ -4,7 +4,10 @@ use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 use clap::Args;
+use rig::builder::find;
+use rig::component::catalogue;
 use rig::say::{brief, say};
+use rig::settings::Settings;
 
 use crate::test::Test;
 use crate::{cargo, report};
@@ -12,7 +15,7 @@ use crate::{cargo, report};
 /// Check the format, lints and documentation, then run the tests.
 #[derive(Debug, Args)]
 pub(crate) struct Ci {
-    /// Add tier 3 to the tests: real Talos.
+    /// Add tier 3 to the tests, real Talos, even where it must be built first.
     #[arg(long)]
     all: bool,
 }
@@ -33,8 +36,18 @@ impl Ci {
                 Err(error) => return report(&error),
             }
         }
-        Test::for_ci(self.all).run()
+        Test::for_ci(self.all || third_tier_is_built()).run()
     }
+}
+
+/// Says whether tier 3 costs nothing more than running its tests.
+fn third_tier_is_built() -> bool {
+    let mut third = catalogue()
+        .iter()
+        .filter(|component| component.tier == 3)
+        .peekable();
+    let is_built = |component| matches!(find(component, Settings::get()), Ok(Some(_)));
+    third.peek().is_some() && third.all(is_built)
 }
 
 fn checks() -> [(&'static str, Command); 3] {

@@ -153,7 +153,14 @@ fn the_next_run_cleans_up_where_even_the_warden_was_killed() {
     up.signal(Signal::KILL);
     up.child.wait().unwrap();
     let left = up.traces();
-    for kind in ["process", "mount", "/sys/fs/cgroup", "/sys/class/net"] {
+    for kind in [
+        "process",
+        "mount",
+        "/sys/fs/cgroup",
+        "/sys/class/net",
+        "/var/lib/cni",
+        "/var/log",
+    ] {
         assert!(
             left.iter().any(|trace| trace.starts_with(kind)),
             "no {kind} is left: {left:#?}"

@@ -109,7 +109,7 @@ pub fn find(component: &Component, settings: &Settings) -> Result<Option<Found>,
     {
         return Ok(Some(Found::Given(given)));
     }
-    if let Origin::Debian { programs, .. } = &component.from {
+    if let Origin::Debian(programs) = &component.from {
         return Ok(packages::installed(programs).map(Found::Installed));
     }
     let Some(recipe) = Recipe::of(component) else {
@@ -128,8 +128,8 @@ pub fn obtain(
     if let Some(found) = find(component, settings)? {
         return Ok(found);
     }
-    if let Origin::Debian { packages, programs } = &component.from {
-        return Ok(Found::Installed(packages::install(packages, programs)?));
+    if let Origin::Debian(programs) = &component.from {
+        return Ok(Found::Installed(packages::install(programs)?));
     }
     let recipe = Recipe::of(component).expect("all but packages have a recipe");
     let failed = cache(component, settings);

@@ -48,14 +48,19 @@ pub enum Origin {
         /// The package to build inside the copy.
         package: String,
     },
-    /// Installed by the distribution.
-    Debian {
-        /// The packages to install.
-        packages: Vec<String>,
-        /// Programs that must exist afterwards; the first stands for the
-        /// component.
-        programs: Vec<String>,
-    },
+    /// Programs that the distribution installs; the first stands for the
+    /// component.
+    Debian(Vec<Packaged>),
+}
+
+/// A program and the Debian package that brings it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Packaged {
+    /// The program's name, or its path where it is not on `PATH`.
+    pub program: String,
+    /// The package.
+    pub package: String,
 }
 
 /// A command whose output proves the version of a finished binary.
@@ -104,7 +109,7 @@ mod tests {
     #[test]
     fn every_built_component_has_a_check() {
         for component in catalogue() {
-            let built = !matches!(component.from, Origin::Debian { .. });
+            let built = !matches!(component.from, Origin::Debian(_));
             assert_eq!(built, component.check.is_some(), "{}", component.name);
         }
     }

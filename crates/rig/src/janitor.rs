@@ -34,6 +34,9 @@ const CNI_RESULTS: &str = "/var/lib/cni/results";
 /// Where the kubelet listens for device plugins, whatever its configuration.
 const DEVICE_PLUGINS: &str = "/var/lib/kubelet/device-plugins";
 
+/// The file in a folder of the host that a rig has made.
+pub(crate) const FOLDER_MARK: &str = ".made-by-seaworthy-rig";
+
 /// Something that would not go.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Leftover {
@@ -125,12 +128,20 @@ fn name_of(dir: &Path) -> &str {
 }
 
 /// Ends processes until none is found: one that is being killed may still
-/// fork, and a shim's container outlives the shim.
+/// fork, and a shim's container outlives the shim. None must be found twice,
+/// because the environment of a process that has just been executed is empty
+/// for a moment.
 fn end_processes(run: &str, record: &Record) -> Vec<Leftover> {
     let deadline = Instant::now() + PATIENCE;
+    let mut looks_in_vain = 0;
     loop {
         let alive = processes(run, record);
-        if alive.is_empty() {
+        looks_in_vain = if alive.is_empty() {
+            looks_in_vain + 1
+        } else {
+            0
+        };
+        if looks_in_vain == 2 {
             return Vec::new();
         }
         let failed: Vec<Leftover> = alive
@@ -291,13 +302,14 @@ fn remove_host_files(dir: &Path, record: &Record, sockets: &[PathBuf]) {
     for link in links.filter(|link| fs::read_link(link).is_ok_and(|to| to.starts_with(dir))) {
         let _ = fs::remove_file(link);
     }
-    if let Some(network) = &record.network {
-        let results = fs::read_dir(CNI_RESULTS).into_iter().flatten().flatten();
-        for result in
-            results.filter(|entry| entry.file_name().to_string_lossy().starts_with(network))
-        {
-            let _ = fs::remove_file(result.path());
-        }
+    let results = fs::read_dir(CNI_RESULTS)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path());
+    // Each names the network namespace it was for, which lay below our folder.
+    for result in results.filter(|result| mentions(result, dir)) {
+        let _ = fs::remove_file(result);
     }
     let made = |folder: &str| {
         record
@@ -313,12 +325,24 @@ fn remove_host_files(dir: &Path, record: &Record, sockets: &[PathBuf]) {
     }
 }
 
-/// Removes a folder that holds nothing but folders.
+fn mentions(file: &Path, dir: &Path) -> bool {
+    fs::read_to_string(file).is_ok_and(|text| text.contains(&*dir.to_string_lossy()))
+}
+
+/// Removes a folder that holds nothing but folders and our mark.
 fn remove_if_hollow(folder: &Path) {
     for child in child_dirs(folder) {
         remove_if_hollow(&child);
     }
-    let _ = fs::remove_dir(folder);
+    let mark = folder.join(FOLDER_MARK);
+    let only_mark = |entries: fs::ReadDir| {
+        let mut entries = entries.flatten();
+        entries.all(|entry| entry.path() == mark)
+    };
+    if fs::read_dir(folder).is_ok_and(only_mark) {
+        let _ = fs::remove_file(&mark);
+        let _ = fs::remove_dir(folder);
+    }
 }
 
 #[cfg(test)]
@@ -328,6 +352,20 @@ mod tests {
     #[test]
     fn escapes_of_mount_tables_are_undone() {
         assert_eq!(unescape("/a\\040b\\134"), "/a b\\");
+    }
+
+    #[test]
+    fn a_folder_of_the_host_goes_only_when_nobody_uses_it() {
+        let host = tempfile::tempdir().unwrap();
+        let folder = host.path().join("cni");
+        fs::create_dir_all(folder.join("results")).unwrap();
+        fs::write(folder.join(FOLDER_MARK), "").unwrap();
+        fs::write(folder.join("results/other"), "").unwrap();
+        remove_if_hollow(&folder);
+        assert!(folder.join(FOLDER_MARK).exists());
+        fs::remove_file(folder.join("results/other")).unwrap();
+        remove_if_hollow(&folder);
+        assert!(!folder.exists());
     }
 
     #[test]

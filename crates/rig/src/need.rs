@@ -23,7 +23,7 @@ use crate::component::{Component, Origin, catalogue, component};
 use crate::control_plane::ControlPlane;
 use crate::namespace::{Namespace, shared};
 use crate::node::Node;
-use crate::packages::program;
+use crate::packages::{self, program};
 use crate::say::say;
 use crate::settings::Settings;
 
@@ -144,9 +144,9 @@ fn path_of(found: Found) -> PathBuf {
 fn absence(component: &Component) -> String {
     let Component { name, version, .. } = component;
     match &component.from {
-        Origin::Debian { packages, .. } => format!(
+        Origin::Debian(programs) => format!(
             "{name} is not installed; `cargo xtask rig` installs the Debian packages {} as root",
-            packages.join(" ")
+            packages::missing(programs).join(" ")
         ),
         _ => format!("{name} {version} is not built; `cargo xtask rig` builds it"),
     }
@@ -235,6 +235,9 @@ mod tests {
             "kubelet v1.36.3 is not built; `cargo xtask rig` builds it"
         );
         let text = absence(component("containerd").unwrap());
-        assert!(text.contains("Debian packages containerd runc"), "{text}");
+        assert!(
+            text.starts_with("containerd is not installed; `cargo xtask rig`"),
+            "{text}"
+        );
     }
 }

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 use thiserror::Error;
 
+use crate::component::Packaged;
 use crate::say::{Elapsed, brief, say};
 use crate::tail::tail;
 
@@ -40,9 +41,17 @@ pub enum PackageError {
 }
 
 /// Returns the first program's path if all of them exist.
-pub fn installed(programs: &[String]) -> Option<PathBuf> {
-    let found: Option<Vec<PathBuf>> = programs.iter().map(|name| program(name)).collect();
-    found?.into_iter().next()
+pub fn installed(programs: &[Packaged]) -> Option<PathBuf> {
+    let found = programs.iter().map(|packaged| program(&packaged.program));
+    found.collect::<Option<Vec<PathBuf>>>()?.into_iter().next()
+}
+
+/// Returns the packages of the programs that are not there. Those of the
+/// others stay out of it: a machine may have the same program from elsewhere.
+pub fn missing(programs: &[Packaged]) -> Vec<&str> {
+    let mut packages: Vec<&str> = absent(programs).map(|one| one.package.as_str()).collect();
+    packages.dedup();
+    packages
 }
 
 /// Returns the path of a program: absolute, or on `PATH`, or where Debian
@@ -56,49 +65,47 @@ pub fn program(name: &str) -> Option<PathBuf> {
         .find(|candidate| candidate.is_file())
 }
 
-/// Installs the packages and returns the first program's path.
-pub fn install(packages: &[String], programs: &[String]) -> Result<PathBuf, PackageError> {
-    let missing = |why| PackageError::Missing {
-        programs: absent(programs),
-        why,
-        packages: packages.join(" "),
-    };
+/// Installs what is missing and returns the first program's path.
+pub fn install(programs: &[Packaged]) -> Result<PathBuf, PackageError> {
+    let packages = missing(programs);
     if program("apt-get").is_none() {
-        return Err(missing("there is no apt-get to install them"));
+        return Err(refusal(programs, "there is no apt-get to install them"));
     }
     if !rustix::process::geteuid().is_root() {
-        return Err(missing("only root may install packages"));
+        return Err(refusal(programs, "only root may install packages"));
     }
+    let names = packages.join(" ");
     say(
         "Installing",
-        format!("Debian packages {} (apt-get, as root)", packages.join(" ")),
+        format!("Debian packages {names} (apt-get, as root)"),
     );
     let elapsed = Elapsed::start();
-    let names = packages.iter().map(String::as_str);
-    let install: Vec<&str> = ["install", "-y", "--no-install-recommends"]
-        .into_iter()
-        .chain(names)
-        .collect();
+    let install = ["install", "-y", "--no-install-recommends"];
+    let install: Vec<&str> = install.into_iter().chain(packages).collect();
     // Package lists may be absent or stale: only then are they worth a fetch.
     if apt(&install).is_err() {
         say("Updating", "package lists (apt-get update)");
         apt(&["update"])?;
         apt(&install)?;
     }
-    say(
-        "Installed",
-        format!("{} in {}", packages.join(" "), brief(elapsed.stop())),
-    );
-    installed(programs).ok_or_else(|| missing("the packages did not bring them"))
+    say("Installed", format!("{names} in {}", brief(elapsed.stop())));
+    installed(programs).ok_or_else(|| refusal(programs, "the packages did not bring them"))
 }
 
-fn absent(programs: &[String]) -> String {
-    let absent: Vec<&str> = programs
+fn refusal(programs: &[Packaged], why: &'static str) -> PackageError {
+    let names: Vec<&str> = absent(programs).map(|one| one.program.as_str()).collect();
+    let packages = missing(programs).join(" ");
+    PackageError::Missing {
+        programs: names.join(", "),
+        why,
+        packages,
+    }
+}
+
+fn absent(programs: &[Packaged]) -> impl Iterator<Item = &Packaged> {
+    programs
         .iter()
-        .map(String::as_str)
-        .filter(|name| program(name).is_none())
-        .collect();
-    absent.join(", ")
+        .filter(|packaged| program(&packaged.program).is_none())
 }
 
 fn apt(args: &[&str]) -> Result<(), PackageError> {
@@ -137,26 +144,30 @@ pub fn is_static(binary: &Path) -> io::Result<bool> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn all_programs_must_exist() {
-        assert!(installed(&["sh".into()]).is_some());
-        assert!(installed(&["sh".into(), "no-such-program".into()]).is_none());
-        assert!(installed(&["/bin/sh".into()]).is_some());
+    fn packaged(programs: &[(&str, &str)]) -> Vec<Packaged> {
+        let owned = |(program, package): &(&str, &str)| Packaged {
+            program: (*program).to_owned(),
+            package: (*package).to_owned(),
+        };
+        programs.iter().map(owned).collect()
     }
 
     #[test]
-    fn the_message_names_what_is_missing_and_what_to_install() {
-        let error = PackageError::Missing {
-            programs: absent(&["sh".into(), "no-such-program".into()]),
-            why: "only root may install packages",
-            packages: "containerd runc".into(),
-        };
-        let text = error.to_string();
-        assert!(text.starts_with("no-such-program not found"), "{text}");
+    fn all_programs_must_exist() {
+        assert!(installed(&packaged(&[("sh", "dash"), ("/bin/sh", "dash")])).is_some());
+        assert!(installed(&packaged(&[("sh", "dash"), ("no-such-program", "x")])).is_none());
+    }
+
+    #[test]
+    fn only_what_is_missing_is_named_and_only_once() {
+        let programs = packaged(&[("sh", "dash"), ("no-such-program", "x"), ("nor-this", "x")]);
+        assert_eq!(missing(&programs), ["x"]);
+        let text = refusal(&programs, "only root may install packages").to_string();
         assert!(
-            text.contains("install the Debian packages containerd runc"),
+            text.starts_with("no-such-program, nor-this not found, and only root"),
             "{text}"
         );
+        assert!(text.contains("install the Debian packages x, or"), "{text}");
     }
 
     #[test]

@@ -23,7 +23,7 @@ impl<'a> Recipe<'a> {
     /// Returns the recipe of a component, or nothing where the distribution
     /// provides it.
     pub fn of(component: &'a Component) -> Option<Self> {
-        let built = !matches!(component.from, Origin::Debian { .. });
+        let built = !matches!(component.from, Origin::Debian(_));
         built.then_some(Self { component })
     }
 
@@ -93,7 +93,7 @@ impl<'a> Recipe<'a> {
                     .arg(target.join(&self.component.name))
                     .arg(package);
             }
-            Origin::Debian { .. } => unreachable!("`Recipe::of` gives these no recipe"),
+            Origin::Debian(_) => unreachable!("`Recipe::of` gives these no recipe"),
         }
         go
     }

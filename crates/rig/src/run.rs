@@ -32,8 +32,6 @@ pub struct Record {
     pub cgroups: Vec<PathBuf>,
     /// The network interfaces.
     pub interfaces: Vec<String>,
-    /// The name of the CNI network, whose cached results must go.
-    pub network: Option<String>,
     /// Folders of the host that were not there before and go when empty.
     pub folders: Vec<PathBuf>,
 }

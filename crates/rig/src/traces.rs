@@ -20,8 +20,8 @@ pub fn of(run: &str) -> Vec<String> {
     named_below(Path::new("/sys/fs/cgroup"), run, 2, &mut groups);
     named_below(Path::new("/sys/class/net"), run, 1, &mut groups);
     named_below(&crate::run::runs_dir(), run, 1, &mut groups);
-    named_below(Path::new("/var/lib/cni/results"), run, 1, &mut groups);
     traces.extend(groups.iter().map(|path| path.display().to_string()));
+    traces.extend(network_results(run));
     traces.extend(log_links(run));
     traces
 }
@@ -70,6 +70,20 @@ fn named_below(folder: &Path, run: &str, depth: usize, found: &mut Vec<PathBuf>)
             named_below(&entry.path(), run, depth - 1, found);
         }
     }
+}
+
+/// What CNI remembers of a sandbox names its network namespace's path.
+fn network_results(run: &str) -> Vec<String> {
+    let entries = fs::read_dir("/var/lib/cni/results")
+        .into_iter()
+        .flatten()
+        .flatten();
+    let files = entries.map(|entry| entry.path());
+    let of_run = |file: &PathBuf| fs::read_to_string(file).is_ok_and(|text| text.contains(run));
+    files
+        .filter(of_run)
+        .map(|file| file.display().to_string())
+        .collect()
 }
 
 fn log_links(run: &str) -> Vec<String> {

@@ -23,10 +23,7 @@ impl Bridge {
             name: format!("sw-{}", run.id()),
             subnet,
         };
-        run.note(|record| {
-            record.interfaces.push(bridge.name.clone());
-            record.network = Some(bridge.name.clone());
-        })?;
+        run.note(|record| record.interfaces.push(bridge.name.clone()))?;
         let address = format!("{}/24", bridge.gateway());
         ip(&["link", "add", "name", &bridge.name, "type", "bridge"])?;
         ip(&["address", "add", &address, "dev", &bridge.name])?;

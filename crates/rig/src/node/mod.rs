@@ -20,7 +20,7 @@ use crate::access::Access;
 use crate::control_plane::{ControlPlane, StartError, binary};
 use crate::daemon::{Daemon, DaemonError};
 use crate::image::Image;
-use crate::janitor::Leftover;
+use crate::janitor::{FOLDER_MARK, Leftover};
 use crate::kubectl::Kubectl;
 use crate::run::{Run, RunError};
 
@@ -106,7 +106,7 @@ impl Node {
     pub fn start(plane: &ControlPlane) -> Result<Self, NodeError> {
         let mut run = Run::start()?;
         let name = format!("rig-{}", run.id());
-        note_host_folders(&mut run)?;
+        make_host_folders(&mut run)?;
         let bridge = Bridge::create(&mut run)?;
         let cgroup = cgroup::create(&mut run)?;
         let socket = containerd::socket(&run);
@@ -204,14 +204,21 @@ impl Drop for Node {
     }
 }
 
-/// Notes which of the fixed folders are ours to remove.
-fn note_host_folders(run: &mut Run) -> Result<(), RunError> {
-    let absent = HOST_FOLDERS
-        .iter()
-        .map(PathBuf::from)
-        .filter(|folder| !folder.exists());
-    let absent: Vec<PathBuf> = absent.collect();
-    run.note(|record| record.folders = absent)
+/// Makes those of the fixed folders that are not there, with a mark in them,
+/// and notes which are ours to remove. A folder with a mark was made by another
+/// node of a rig; whichever ends last removes it.
+fn make_host_folders(run: &mut Run) -> Result<(), RunError> {
+    let folders = HOST_FOLDERS.iter().map(PathBuf::from);
+    let ours = |folder: &PathBuf| !folder.exists() || folder.join(FOLDER_MARK).exists();
+    let ours: Vec<PathBuf> = folders.filter(ours).collect();
+    run.note(|record| record.folders.clone_from(&ours))?;
+    for folder in ours {
+        let mark = folder.join(FOLDER_MARK);
+        std::fs::create_dir_all(&folder)
+            .and_then(|()| std::fs::write(&mark, ""))
+            .map_err(|source| RunError::Write { path: mark, source })?;
+    }
+    Ok(())
 }
 
 fn packing(name: &str) -> impl Fn(io::Error) -> NodeError {
