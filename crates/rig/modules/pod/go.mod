@@ -1,0 +1,3 @@
+module seaworthy.dev/rig/pod
+
+go 1.26.0

@@ -1,0 +1,333 @@
+//! Finding a component, or building it.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use serde::Deserialize;
+use thiserror::Error;
+
+use crate::cache::{BuildLock, Entry};
+use crate::component::{Check, Component, Origin};
+use crate::packages::{self, PackageError};
+use crate::recipe::Recipe;
+use crate::say::{Elapsed, about, brief, say};
+use crate::settings::Settings;
+use crate::tail::tail;
+
+/// How many lines of a failed build are shown.
+const SHOWN_LINES: usize = 15;
+
+/// Where a component was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// In the directory that the user gave.
+    Given(PathBuf),
+    /// In the rig's cache.
+    Cached(PathBuf),
+    /// Installed on this machine.
+    Installed(PathBuf),
+}
+
+/// Why a component could not be had.
+#[derive(Debug, Error)]
+pub enum BuildError {
+    /// The cache could not be read or written.
+    #[error("could not use the cache entry of {name} in {}", cache.display())]
+    Cache {
+        /// The component.
+        name: String,
+        /// The cache's folder.
+        cache: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Go is not installed.
+    #[error(
+        "could not build {name} {version}: Go is not installed\n  \
+         next  install Go 1.26 or newer (https://go.dev/dl), or point SEAWORTHY_RIG_PATH \
+         at a directory that holds {name}"
+    )]
+    GoMissing {
+        /// The component.
+        name: String,
+        /// Its version.
+        version: String,
+    },
+    /// The build ran and failed.
+    #[error("could not build {name} {version}: {command}: {status}\n{output}\n  next  {next}")]
+    Failed {
+        /// The component.
+        name: String,
+        /// Its version.
+        version: String,
+        /// What was run.
+        command: String,
+        /// How it ended.
+        status: ExitStatus,
+        /// Its last lines.
+        output: String,
+        /// What to do about it.
+        next: &'static str,
+    },
+    /// The finished binary is not what was asked for.
+    #[error(
+        "{name} was built, but `{name} {args}` did not print `{wanted}`; it printed:\n{output}"
+    )]
+    WrongVersion {
+        /// The component.
+        name: String,
+        /// The arguments that it was run with.
+        args: String,
+        /// What was expected.
+        wanted: String,
+        /// What it said.
+        output: String,
+    },
+    /// Packages of the distribution are missing and could not be installed.
+    #[error(transparent)]
+    Packages(#[from] PackageError),
+}
+
+impl Found {
+    /// Returns the path of the binary.
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Given(path) | Self::Cached(path) | Self::Installed(path) => path,
+        }
+    }
+}
+
+/// Looks for a component, without building anything: the user's directory,
+/// then the cache, then the machine's packages.
+pub fn find(component: &Component, settings: &Settings) -> Result<Option<Found>, BuildError> {
+    if let Some(given) = settings.path.as_ref().map(|dir| dir.join(&component.name))
+        && given.is_file()
+    {
+        return Ok(Some(Found::Given(given)));
+    }
+    if let Origin::Debian(programs) = &component.from {
+        return Ok(packages::installed(programs).map(Found::Installed));
+    }
+    let Some(recipe) = Recipe::of(component) else {
+        return Ok(None);
+    };
+    let entry = Entry::of(component, &recipe, settings).map_err(cache(component, settings))?;
+    Ok(entry.binary().map(Found::Cached))
+}
+
+/// Finds a component or builds it; `place` says which of how many it is.
+pub fn obtain(
+    component: &Component,
+    settings: &Settings,
+    place: &str,
+) -> Result<Found, BuildError> {
+    if let Some(found) = find(component, settings)? {
+        return Ok(found);
+    }
+    if let Origin::Debian(programs) = &component.from {
+        return Ok(Found::Installed(packages::install(programs)?));
+    }
+    let recipe = Recipe::of(component).expect("all but packages have a recipe");
+    let failed = cache(component, settings);
+    let entry = Entry::of(component, &recipe, settings).map_err(&failed)?;
+    let lock = entry.lock().map_err(&failed)?;
+    if let Some(binary) = entry.binary() {
+        return Ok(Found::Cached(binary));
+    }
+    let title = format!("{} {}", component.name, component.version);
+    say(
+        "Building",
+        format!("{title} ({}; {place})", about(component.seconds)),
+    );
+    let elapsed = Elapsed::start();
+    let mut build = Build {
+        component,
+        settings,
+        lock: &lock,
+        elapsed,
+    };
+    build.run(&recipe)?;
+    let took = build.elapsed.stop();
+    let binary = entry.fill(&lock).map_err(&failed)?;
+    let size = fs::metadata(&binary).map_or(0, |file| file.len() / 1_000_000);
+    say("Built", format!("{title} in {} ({size} MB)", brief(took)));
+    Ok(Found::Cached(binary))
+}
+
+fn cache(component: &Component, settings: &Settings) -> impl Fn(io::Error) -> BuildError {
+    let (name, cache) = (component.name.clone(), settings.cache.clone());
+    move |source| BuildError::Cache {
+        name: name.clone(),
+        cache: cache.clone(),
+        source,
+    }
+}
+
+/// One build under way.
+struct Build<'a> {
+    component: &'a Component,
+    settings: &'a Settings,
+    lock: &'a BuildLock,
+    elapsed: Elapsed,
+}
+
+impl Build<'_> {
+    fn run(&mut self, recipe: &Recipe<'_>) -> Result<(), BuildError> {
+        let failed = cache(self.component, self.settings);
+        fs::create_dir_all(self.lock.target()).map_err(&failed)?;
+        if let Some(mut download) = recipe.download() {
+            let output = self.output_of(&mut download)?;
+            let source = downloaded(&output).map_err(&failed)?;
+            copy_writable(&source, &self.lock.source()).map_err(&failed)?;
+        }
+        self.output_of(&mut recipe.build(&self.lock.target(), &self.lock.source()))?;
+        self.check()
+    }
+
+    /// Runs a command to its end, mentioning the time, and returns what it
+    /// printed.
+    fn output_of(&mut self, command: &mut Command) -> Result<String, BuildError> {
+        let failed = cache(self.component, self.settings);
+        let log = self.lock.target().with_extension("log");
+        let file = File::create(&log).map_err(&failed)?;
+        let errors = file.try_clone().map_err(&failed)?;
+        command.stdin(Stdio::null()).stdout(file).stderr(errors);
+        let mut child = match command.spawn() {
+            Ok(child) => child,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(BuildError::GoMissing {
+                    name: self.component.name.clone(),
+                    version: self.component.version.clone(),
+                });
+            }
+            Err(error) => return Err(failed(error)),
+        };
+        let status = loop {
+            if let Some(status) = child.try_wait().map_err(&failed)? {
+                break status;
+            }
+            thread::sleep(Duration::from_millis(100));
+            let title = format!("{} {}", self.component.name, self.component.version);
+            self.elapsed.tick("Building", &title);
+        };
+        let output = fs::read_to_string(&log).map_err(&failed)?;
+        if status.success() {
+            Ok(output)
+        } else {
+            Err(self.failure(command, status, &output))
+        }
+    }
+
+    fn failure(&self, command: &Command, status: ExitStatus, output: &str) -> BuildError {
+        let arguments = command.get_args().map(|arg| arg.to_string_lossy());
+        BuildError::Failed {
+            name: self.component.name.clone(),
+            version: self.component.version.clone(),
+            command: format!("go {}", arguments.collect::<Vec<_>>().join(" ")),
+            status,
+            output: tail(output, SHOWN_LINES),
+            next: advice(output),
+        }
+    }
+
+    /// Runs the binary, because a cache must not keep what does not even start.
+    fn check(&self) -> Result<(), BuildError> {
+        let Some(Check { args, prints }) = &self.component.check else {
+            return Ok(());
+        };
+        let binary = self.lock.target().join(&self.component.name);
+        let run = Command::new(&binary)
+            .args(args)
+            .stdin(Stdio::null())
+            .output();
+        let output = match run {
+            Ok(run) => {
+                let (out, err) = (run.stdout, run.stderr);
+                String::from_utf8_lossy(&[out, err].concat()).into_owned()
+            }
+            Err(error) => error.to_string(),
+        };
+        if output.contains(prints.as_str()) {
+            return Ok(());
+        }
+        Err(BuildError::WrongVersion {
+            name: self.component.name.clone(),
+            args: args.join(" "),
+            wanted: prints.clone(),
+            output: tail(&output, SHOWN_LINES),
+        })
+    }
+}
+
+/// Reads the next step off the output of a failed build.
+fn advice(output: &str) -> &'static str {
+    let has = |text: &str| output.contains(text);
+    if has("no space left on device") {
+        "free some disk space (a first build needs about 10 GB; `go clean -cache` frees what \
+         earlier builds left), then run this again: what is already built stays"
+    } else if has("dial tcp")
+        || has("no such host")
+        || has("TLS handshake timeout")
+        || has("connection refused")
+    {
+        "Go could not reach its module proxy: check the network and `go env GOPROXY`, then run \
+         this again: what is already built stays"
+    } else if has("signal: killed") {
+        "the compiler was killed, most likely for want of memory: a build needs about 3 GB; \
+         try again with GOMAXPROCS=1"
+    } else {
+        "run this again; if it stays, `go version` must be 1.26 or newer, and \
+         SEAWORTHY_RIG_PATH can name a directory of ready-made binaries instead"
+    }
+}
+
+fn downloaded(output: &str) -> io::Result<PathBuf> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "PascalCase")]
+    struct Module {
+        dir: PathBuf,
+    }
+    // Progress lines may come before the object.
+    let json = &output[output.find('{').unwrap_or(0)..];
+    let module: Module = serde_json::from_str(json)?;
+    Ok(module.dir)
+}
+
+/// Copies a module out of Go's cache, which is read-only, mode bits included.
+fn copy_writable(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy_writable(&entry.path(), &target)?;
+        } else {
+            fs::write(&target, fs::read(entry.path())?)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_come_with_a_next_step() {
+        assert!(advice("write /x: no space left on device").starts_with("free some disk"));
+        assert!(advice("dial tcp: lookup proxy.golang.org").starts_with("Go could not reach"));
+        assert!(advice("compile: signal: killed").contains("memory"));
+        assert!(advice("syntax error").contains("SEAWORTHY_RIG_PATH"));
+    }
+
+    #[test]
+    fn the_module_folder_is_read_behind_progress_lines() {
+        let output = "go: downloading x\n{\"Path\": \"x\", \"Dir\": \"/mod/x\"}\n";
+        assert_eq!(downloaded(output).unwrap(), PathBuf::from("/mod/x"));
+        assert!(downloaded("nothing").is_err());
+    }
+}

@@ -1,0 +1,176 @@
+//! How a component is built with Go, and the digest that names the result.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use sha2::{Digest, Sha256};
+
+use crate::component::{Component, Origin};
+use crate::hex::hex;
+
+/// What every Go build shares: static, without paths of this machine, small.
+const ENVIRONMENT: [(&str, &str); 2] = [("CGO_ENABLED", "0"), ("GOFLAGS", "-buildvcs=false")];
+
+/// The steps that turn a component's source into one binary.
+#[derive(Debug)]
+pub struct Recipe<'a> {
+    component: &'a Component,
+}
+
+impl<'a> Recipe<'a> {
+    /// Returns the recipe of a component, or nothing where the distribution
+    /// provides it.
+    pub fn of(component: &'a Component) -> Option<Self> {
+        let built = !matches!(component.from, Origin::Debian(_));
+        built.then_some(Self { component })
+    }
+
+    /// Returns a digest of all that decides what the binary is: the flags, the
+    /// package, the version and, for a wrapper module, all that it pins.
+    pub fn digest(&self) -> io::Result<String> {
+        let mut hash = Sha256::new();
+        let mut add = |part: &str| {
+            hash.update(part.len().to_le_bytes());
+            hash.update(part);
+        };
+        add(&format!("{:?}", self.component.from));
+        add(&self.component.version);
+        add(&self.linker_flags());
+        add(std::env::consts::ARCH);
+        for (key, value) in ENVIRONMENT {
+            add(&format!("{key}={value}"));
+        }
+        if let Origin::Wrapper { module, .. } = &self.component.from {
+            for file in module_files(&module_dir(module))? {
+                add(&fs::read_to_string(file)?);
+            }
+        }
+        let mut digest = hex(&hash.finalize());
+        digest.truncate(12);
+        Ok(digest)
+    }
+
+    /// Returns the command that must run first and prints where the module's
+    /// source is, as JSON.
+    pub fn download(&self) -> Option<Command> {
+        let Origin::Copy { module, .. } = &self.component.from else {
+            return None;
+        };
+        let mut go = go();
+        go.args([
+            "mod",
+            "download",
+            "-json",
+            &format!("{module}@{}", self.component.version),
+        ]);
+        Some(go)
+    }
+
+    /// Returns the command that leaves the binary in `target`, building in
+    /// `source` where the recipe works on a copy.
+    pub fn build(&self, target: &Path, source: &Path) -> Command {
+        let mut go = go();
+        let flags = self.linker_flags();
+        match &self.component.from {
+            Origin::Wrapper { module, package } => {
+                go.current_dir(module_dir(module))
+                    .args(["build", "-trimpath", "-ldflags", &flags]);
+                go.arg("-o")
+                    .arg(target.join(&self.component.name))
+                    .arg(package);
+            }
+            Origin::Install { module, package } => {
+                go.env("GOBIN", target)
+                    .args(["install", "-trimpath", "-ldflags", &flags]);
+                go.arg(format!("{module}/{package}@{}", self.component.version));
+            }
+            Origin::Copy { package, .. } => {
+                go.current_dir(source)
+                    .args(["build", "-trimpath", "-ldflags", &flags]);
+                go.arg("-o")
+                    .arg(target.join(&self.component.name))
+                    .arg(package);
+            }
+            Origin::Debian(_) => unreachable!("`Recipe::of` gives these no recipe"),
+        }
+        go
+    }
+
+    /// Kubernetes takes its version from the linker; without it everything
+    /// would call itself v0.0.0.
+    fn linker_flags(&self) -> String {
+        let kubernetes = matches!(
+            &self.component.from,
+            Origin::Wrapper { module, .. } if module == "kubernetes"
+        );
+        if !kubernetes {
+            return "-s -w".into();
+        }
+        let version = &self.component.version;
+        let mut parts = version.trim_start_matches('v').split('.');
+        let (major, minor) = (parts.next().unwrap_or(""), parts.next().unwrap_or(""));
+        let package = "k8s.io/component-base/version";
+        format!(
+            "-s -w -X {package}.gitVersion={version} \
+             -X {package}.gitMajor={major} -X {package}.gitMinor={minor}"
+        )
+    }
+}
+
+fn go() -> Command {
+    let mut go = Command::new("go");
+    go.envs(ENVIRONMENT);
+    go
+}
+
+fn module_dir(module: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("modules")
+        .join(module)
+}
+
+fn module_files(dir: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = fs::read_dir(dir)?
+        .map(|entry| Ok(entry?.path()))
+        .collect::<io::Result<Vec<_>>>()?;
+    files.sort();
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::component::component;
+
+    fn recipe(name: &str) -> Recipe<'static> {
+        Recipe::of(component(name).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn kubernetes_is_told_its_version() {
+        let flags = recipe("kubelet").linker_flags();
+        assert!(flags.contains("gitVersion=v1.36.3"), "{flags}");
+        assert!(flags.ends_with("gitMinor=36"), "{flags}");
+        assert_eq!(recipe("helm").linker_flags(), "-s -w");
+    }
+
+    #[test]
+    fn the_digest_changes_with_what_is_built() {
+        let mut changed = component("helm").unwrap().clone();
+        let before = Recipe::of(&changed).unwrap().digest().unwrap();
+        changed.version = "v4.3.2".into();
+        let after = Recipe::of(&changed).unwrap().digest().unwrap();
+        assert_ne!(before, after);
+        assert_ne!(
+            recipe("kubelet").digest().unwrap(),
+            recipe("kubectl").digest().unwrap()
+        );
+    }
+
+    #[test]
+    fn packages_of_the_distribution_have_no_recipe() {
+        assert!(Recipe::of(component("containerd").unwrap()).is_none());
+    }
+}
