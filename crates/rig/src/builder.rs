@@ -139,17 +139,9 @@ pub fn obtain(
         return Ok(Found::Cached(binary));
     }
     let title = format!("{} {}", component.name, component.version);
-    say(
-        "Building",
-        format!("{title} ({}; {place})", about(component.seconds)),
-    );
+    say("Building", format!("{title} ({}; {place})", about(component.seconds)));
     let elapsed = Elapsed::start();
-    let mut build = Build {
-        component,
-        settings,
-        lock: &lock,
-        elapsed,
-    };
+    let mut build = Build { component, settings, lock: &lock, elapsed };
     build.run(&recipe)?;
     let took = build.elapsed.stop();
     let binary = entry.fill(&lock).map_err(&failed)?;
@@ -160,11 +152,7 @@ pub fn obtain(
 
 fn cache(component: &Component, settings: &Settings) -> impl Fn(io::Error) -> BuildError {
     let (name, cache) = (component.name.clone(), settings.cache.clone());
-    move |source| BuildError::Cache {
-        name: name.clone(),
-        cache: cache.clone(),
-        source,
-    }
+    move |source| BuildError::Cache { name: name.clone(), cache: cache.clone(), source }
 }
 
 /// One build under way.
@@ -215,11 +203,7 @@ impl Build<'_> {
             self.elapsed.tick("Building", &title);
         };
         let output = fs::read_to_string(&log).map_err(&failed)?;
-        if status.success() {
-            Ok(output)
-        } else {
-            Err(self.failure(command, status, &output))
-        }
+        if status.success() { Ok(output) } else { Err(self.failure(command, status, &output)) }
     }
 
     fn failure(&self, command: &Command, status: ExitStatus, output: &str) -> BuildError {
@@ -240,10 +224,7 @@ impl Build<'_> {
             return Ok(());
         };
         let binary = self.lock.target().join(&self.component.name);
-        let run = Command::new(&binary)
-            .args(args)
-            .stdin(Stdio::null())
-            .output();
+        let run = Command::new(&binary).args(args).stdin(Stdio::null()).output();
         let output = match run {
             Ok(run) => {
                 let (out, err) = (run.stdout, run.stderr);

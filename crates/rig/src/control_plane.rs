@@ -27,13 +27,8 @@ const PATIENCE: Duration = Duration::from_mins(2);
 const FRONT_PROXY: &str = "rig-proxy";
 
 /// The names under which the API server is reached, from pods too.
-const SERVING_HOSTS: [&str; 5] = [
-    "127.0.0.1",
-    "10.96.0.1",
-    "localhost",
-    "kubernetes.default",
-    "kubernetes.default.svc",
-];
+const SERVING_HOSTS: [&str; 5] =
+    ["127.0.0.1", "10.96.0.1", "localhost", "kubernetes.default", "kubernetes.default.svc"];
 
 /// A control plane that this process owns; dropping it takes it away.
 #[derive(Debug)]
@@ -80,23 +75,11 @@ impl ControlPlane {
         let port = run.port()?;
         let authority = Authority::new("rig")?;
         let server = format!("https://127.0.0.1:{port}");
-        let admin = Identity {
-            user: "rig-admin",
-            group: Some("system:masters"),
-        };
-        let admin = kubeconfig(
-            &server,
-            &authority.pair().certificate,
-            &authority.client(admin)?,
-        );
+        let admin = Identity { user: "rig-admin", group: Some("system:masters") };
+        let admin = kubeconfig(&server, &authority.pair().certificate, &authority.client(admin)?);
         run.write("kubeconfig", admin)?;
         let access = Access::open(run.dir(), &binary("kubectl")?)?;
-        let mut plane = Self {
-            daemons: Vec::new(),
-            access,
-            authority,
-            run,
-        };
+        let mut plane = Self { daemons: Vec::new(), access, authority, run };
         plane.write_credentials()?;
         let etcd = plane.start_etcd()?;
         plane.start_api_server(port, &etcd)?;
@@ -129,45 +112,30 @@ impl ControlPlane {
     fn write_credentials(&self) -> Result<(), StartError> {
         self.run.folder("pki")?;
         let hosts = SERVING_HOSTS.map(str::to_owned);
-        let kubelet = Identity {
-            user: "kube-apiserver",
-            group: Some("system:masters"),
-        };
+        let kubelet = Identity { user: "kube-apiserver", group: Some("system:masters") };
         self.write_pair("ca", self.authority.pair())?;
-        self.write_pair(
-            "apiserver",
-            &self.authority.server("kube-apiserver", &hosts)?,
-        )?;
+        self.write_pair("apiserver", &self.authority.server("kube-apiserver", &hosts)?)?;
         self.write_pair("kubelet-client", &self.authority.client(kubelet)?)?;
         // An authority of its own: a certificate of the other one would make
         // the proxy a user, instead of somebody who may speak for users.
         let front_proxy = Authority::new("rig-front-proxy")?;
-        let proxy = Identity {
-            user: FRONT_PROXY,
-            group: None,
-        };
+        let proxy = Identity { user: FRONT_PROXY, group: None };
         self.write_pair("front-proxy-ca", front_proxy.pair())?;
         self.write_pair("proxy-client", &front_proxy.client(proxy)?)?;
         self.write_pair("proxy", &self.authority.server(FRONT_PROXY, &hosts)?)?;
         let accounts = KeyPair::generate()?;
-        self.run
-            .write("pki/accounts.key", accounts.serialize_pem())?;
-        self.run
-            .write("pki/accounts.pub", accounts.public_key_pem())?;
+        self.run.write("pki/accounts.key", accounts.serialize_pem())?;
+        self.run.write("pki/accounts.pub", accounts.public_key_pem())?;
         for name in ["kube-controller-manager", "kube-scheduler"] {
             let user = format!("system:{name}");
-            let config = self.kubeconfig_for(Identity {
-                user: &user,
-                group: None,
-            })?;
+            let config = self.kubeconfig_for(Identity { user: &user, group: None })?;
             self.run.write(&format!("{name}.kubeconfig"), config)?;
         }
         Ok(())
     }
 
     fn write_pair(&self, name: &str, pair: &Pair) -> Result<(), RunError> {
-        self.run
-            .write(&format!("pki/{name}.crt"), &pair.certificate)?;
+        self.run.write(&format!("pki/{name}.crt"), &pair.certificate)?;
         self.run.write(&format!("pki/{name}.key"), &pair.key)?;
         Ok(())
     }
@@ -179,17 +147,10 @@ impl ControlPlane {
         let client = format!("http://127.0.0.1:{client}");
         let peer = format!("http://127.0.0.1:{peer}");
         let mut etcd = Command::new(binary("etcd")?);
-        etcd.args([
-            "--name=rig",
-            "--unsafe-no-fsync",
-            "--logger=zap",
-            "--log-level=warn",
-        ]);
+        etcd.args(["--name=rig", "--unsafe-no-fsync", "--logger=zap", "--log-level=warn"]);
         etcd.arg(flag("data-dir", self.run.path("etcd").display()));
-        etcd.arg(flag("listen-client-urls", &client))
-            .arg(flag("advertise-client-urls", &client));
-        etcd.arg(flag("listen-peer-urls", &peer))
-            .arg(flag("initial-advertise-peer-urls", &peer));
+        etcd.arg(flag("listen-client-urls", &client)).arg(flag("advertise-client-urls", &client));
+        etcd.arg(flag("listen-peer-urls", &peer)).arg(flag("initial-advertise-peer-urls", &peer));
         etcd.arg(flag("initial-cluster", format!("rig={peer}")));
         let mut daemon = Daemon::start(&mut self.run, "etcd", etcd)?;
         let address = client.trim_start_matches("http://").to_owned();
@@ -209,27 +170,18 @@ impl ControlPlane {
             .arg(flag("tls-cert-file", file("apiserver.crt")))
             .arg(flag("tls-private-key-file", file("apiserver.key")))
             .arg(flag("client-ca-file", file("ca.crt")))
-            .arg(flag(
-                "requestheader-client-ca-file",
-                file("front-proxy-ca.crt"),
-            ))
+            .arg(flag("requestheader-client-ca-file", file("front-proxy-ca.crt")))
             .arg(flag("requestheader-allowed-names", FRONT_PROXY))
             .arg("--requestheader-username-headers=X-Remote-User")
             .arg("--requestheader-group-headers=X-Remote-Group")
             .arg("--requestheader-extra-headers-prefix=X-Remote-Extra-")
             .arg(flag("kubelet-certificate-authority", file("ca.crt")))
-            .arg(flag(
-                "kubelet-client-certificate",
-                file("kubelet-client.crt"),
-            ))
+            .arg(flag("kubelet-client-certificate", file("kubelet-client.crt")))
             .arg(flag("kubelet-client-key", file("kubelet-client.key")))
             .arg("--kubelet-preferred-address-types=InternalIP")
             .arg("--service-account-issuer=https://kubernetes.default.svc")
             .arg(flag("service-account-key-file", file("accounts.pub")))
-            .arg(flag(
-                "service-account-signing-key-file",
-                file("accounts.key"),
-            ))
+            .arg(flag("service-account-signing-key-file", file("accounts.key")))
             .arg("--service-cluster-ip-range=10.96.0.0/16")
             .arg("--authorization-mode=Node,RBAC")
             .arg("--enable-admission-plugins=NodeRestriction")
@@ -249,10 +201,7 @@ impl ControlPlane {
         let file = |name: &str| pki.join(name).display().to_string();
         manager
             .arg(flag("root-ca-file", file("ca.crt")))
-            .arg(flag(
-                "service-account-private-key-file",
-                file("accounts.key"),
-            ))
+            .arg(flag("service-account-private-key-file", file("accounts.key")))
             .arg(flag("cluster-signing-cert-file", file("ca.crt")))
             .arg(flag("cluster-signing-key-file", file("ca.key")))
             .arg("--use-service-account-credentials=true");
@@ -265,13 +214,7 @@ impl ControlPlane {
         let account = ["-n", "default", "get", "serviceaccount", "default"];
         manager.wait_until(PATIENCE, || ready(kubectl, &account))?;
         let server = format!("--server=https://127.0.0.1:{port}");
-        let health = [
-            &server,
-            "--insecure-skip-tls-verify",
-            "get",
-            "--raw",
-            "/readyz",
-        ];
+        let health = [&server, "--insecure-skip-tls-verify", "get", "--raw", "/readyz"];
         scheduler.wait_until(PATIENCE, || ready(kubectl, &health))?;
         self.daemons.insert(0, manager);
         self.daemons.insert(0, scheduler);
@@ -286,9 +229,7 @@ impl ControlPlane {
         let kubeconfig = self.run.path(format!("{name}.kubeconfig"));
         let mut command = Command::new(binary(name)?);
         command.args(["--bind-address=127.0.0.1", "--leader-elect=false"]);
-        command
-            .arg(flag("secure-port", port))
-            .arg(flag("kubeconfig", kubeconfig.display()));
+        command.arg(flag("secure-port", port)).arg(flag("kubeconfig", kubeconfig.display()));
         command.arg(flag("cert-dir", self.run.path("pki").join(name).display()));
         Ok((command, port))
     }
@@ -321,20 +262,11 @@ pub(crate) fn flag(name: &str, value: impl std::fmt::Display) -> String {
 
 /// Says whether kubectl gets an answer; if not, why.
 pub(crate) fn ready(kubectl: &Kubectl, args: &[&str]) -> Result<(), String> {
-    let args: Vec<&str> = ["--request-timeout=5s"]
-        .iter()
-        .chain(args)
-        .copied()
-        .collect();
-    kubectl
-        .run(&args)
-        .map(drop)
-        .map_err(|error| error.to_string())
+    let args: Vec<&str> = ["--request-timeout=5s"].iter().chain(args).copied().collect();
+    kubectl.run(&args).map(drop).map_err(|error| error.to_string())
 }
 
 fn connects(address: &str) -> Result<(), String> {
     let connected = std::net::TcpStream::connect(address);
-    connected
-        .map(drop)
-        .map_err(|error| format!("{address}: {error}"))
+    connected.map(drop).map_err(|error| format!("{address}: {error}"))
 }

@@ -89,12 +89,7 @@ pub fn sweep(dir: &Path) -> Vec<Leftover> {
     let sockets = shim_sockets(dir);
     let mut leftovers = end_processes(name_of(dir), &record);
     leftovers.extend(unmount_below(dir));
-    leftovers.extend(
-        record
-            .interfaces
-            .iter()
-            .filter_map(|name| delete_interface(name)),
-    );
+    leftovers.extend(record.interfaces.iter().filter_map(|name| delete_interface(name)));
     leftovers.extend(record.cgroups.iter().filter_map(|path| remove_cgroup(path)));
     remove_host_files(dir, &record, &sockets);
     if !leftovers.is_empty() {
@@ -107,24 +102,16 @@ pub fn sweep(dir: &Path) -> Vec<Leftover> {
 }
 
 fn leftover(what: impl fmt::Display, why: impl fmt::Display) -> Leftover {
-    Leftover {
-        what: what.to_string(),
-        why: why.to_string(),
-    }
+    Leftover { what: what.to_string(), why: why.to_string() }
 }
 
 fn run_dirs(runs: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(runs).into_iter().flatten().flatten();
-    entries
-        .map(|entry| entry.path())
-        .filter(|path| path.join("lock").is_file())
-        .collect()
+    entries.map(|entry| entry.path()).filter(|path| path.join("lock").is_file()).collect()
 }
 
 fn name_of(dir: &Path) -> &str {
-    dir.file_name()
-        .and_then(|name| name.to_str())
-        .unwrap_or("unnamed")
+    dir.file_name().and_then(|name| name.to_str()).unwrap_or("unnamed")
 }
 
 /// Ends processes until none is found: one that is being killed may still
@@ -136,11 +123,7 @@ fn end_processes(run: &str, record: &Record) -> Vec<Leftover> {
     let mut looks_in_vain = 0;
     loop {
         let alive = processes(run, record);
-        looks_in_vain = if alive.is_empty() {
-            looks_in_vain + 1
-        } else {
-            0
-        };
+        looks_in_vain = if alive.is_empty() { looks_in_vain + 1 } else { 0 };
         if looks_in_vain == 2 {
             return Vec::new();
         }
@@ -150,37 +133,23 @@ fn end_processes(run: &str, record: &Record) -> Vec<Leftover> {
             .map(|(process, error)| leftover(format!("process {}", process.pid), error))
             .collect();
         if Instant::now() > deadline {
-            let stuck = alive
-                .iter()
-                .map(|p| leftover(format!("process {}", p.pid), "does not end"));
-            return if failed.is_empty() {
-                stuck.collect()
-            } else {
-                failed
-            };
+            let stuck =
+                alive.iter().map(|p| leftover(format!("process {}", p.pid), "does not end"));
+            return if failed.is_empty() { stuck.collect() } else { failed };
         }
         thread::sleep(Duration::from_millis(20));
     }
 }
 
 fn processes(run: &str, record: &Record) -> BTreeSet<Process> {
-    let recorded = record
-        .processes
-        .iter()
-        .map(|(_, process)| *process)
-        .filter(|p| p.is_alive());
+    let recorded = record.processes.iter().map(|(_, process)| *process).filter(|p| p.is_alive());
     let contained = record.cgroups.iter().flat_map(|path| cgroup_members(path));
-    recorded
-        .chain(process::marked(run))
-        .chain(contained)
-        .collect()
+    recorded.chain(process::marked(run)).chain(contained).collect()
 }
 
 fn cgroup_members(path: &Path) -> Vec<Process> {
     let own = fs::read_to_string(path.join("cgroup.procs")).unwrap_or_default();
-    let own = own
-        .lines()
-        .filter_map(|pid| Process::find(pid.parse().ok()?));
+    let own = own.lines().filter_map(|pid| Process::find(pid.parse().ok()?));
     let mut members: Vec<Process> = own.collect();
     for child in child_dirs(path) {
         members.extend(cgroup_members(&child));
@@ -224,16 +193,9 @@ pub fn mounts_below(dir: &Path) -> Vec<PathBuf> {
 
 /// Undoes the octal escapes of mount tables.
 fn unescape(field: &str) -> String {
-    [
-        ("\\040", " "),
-        ("\\011", "\t"),
-        ("\\012", "\n"),
-        ("\\134", "\\"),
-    ]
-    .iter()
-    .fold(field.to_owned(), |text, (escape, plain)| {
-        text.replace(escape, plain)
-    })
+    [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
+        .iter()
+        .fold(field.to_owned(), |text, (escape, plain)| text.replace(escape, plain))
 }
 
 fn delete_interface(name: &str) -> Option<Leftover> {
@@ -242,17 +204,12 @@ fn delete_interface(name: &str) -> Option<Leftover> {
         return None;
     }
     let ip = crate::packages::program("ip")?;
-    let output = Command::new(ip)
-        .args(["link", "delete", name])
-        .stdin(Stdio::null())
-        .output();
+    let output = Command::new(ip).args(["link", "delete", name]).stdin(Stdio::null()).output();
     let said = match &output {
         Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
         Err(error) => error.to_string(),
     };
-    device
-        .exists()
-        .then(|| leftover(format!("interface {name}"), said))
+    device.exists().then(|| leftover(format!("interface {name}"), said))
 }
 
 /// Removes a control group, deepest first. The kernel may still be letting go
@@ -294,29 +251,17 @@ fn remove_host_files(dir: &Path, record: &Record, sockets: &[PathBuf]) {
     for socket in sockets {
         let _ = fs::remove_file(socket);
     }
-    let links = fs::read_dir(LOG_LINKS)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path());
+    let links = fs::read_dir(LOG_LINKS).into_iter().flatten().flatten().map(|entry| entry.path());
     for link in links.filter(|link| fs::read_link(link).is_ok_and(|to| to.starts_with(dir))) {
         let _ = fs::remove_file(link);
     }
-    let results = fs::read_dir(CNI_RESULTS)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path());
+    let results =
+        fs::read_dir(CNI_RESULTS).into_iter().flatten().flatten().map(|entry| entry.path());
     // Each names the network namespace it was for, which lay below our folder.
     for result in results.filter(|result| mentions(result, dir)) {
         let _ = fs::remove_file(result);
     }
-    let made = |folder: &str| {
-        record
-            .folders
-            .iter()
-            .any(|made| Path::new(folder).starts_with(made))
-    };
+    let made = |folder: &str| record.folders.iter().any(|made| Path::new(folder).starts_with(made));
     if made(DEVICE_PLUGINS) {
         let _ = fs::remove_dir_all(DEVICE_PLUGINS);
     }
@@ -393,10 +338,7 @@ mod tests {
         let mut other = Command::new("sleep").arg("60").spawn().unwrap();
         let find = |child: &std::process::Child| Process::find(child.id().cast_signed()).unwrap();
         let (our_process, other_process) = (find(&ours), find(&other));
-        let reused = Process {
-            start: other_process.start - 1,
-            ..other_process
-        };
+        let reused = Process { start: other_process.start - 1, ..other_process };
         let record = Record {
             processes: vec![("ours".into(), our_process), ("reused".into(), reused)],
             ..Record::default()

@@ -42,14 +42,8 @@ pub fn read(name: &str, bytes: &[u8]) -> Reading {
         rules::check(cluster, &problems);
     }
     let problems = problems.into_sorted();
-    let is_valid = problems
-        .iter()
-        .all(|problem| problem.severity == Severity::Warning);
-    Reading {
-        source,
-        cluster: cluster.filter(|_| is_valid),
-        problems,
-    }
+    let is_valid = problems.iter().all(|problem| problem.severity == Severity::Warning);
+    Reading { source, cluster: cluster.filter(|_| is_valid), problems }
 }
 
 impl Reading {
@@ -75,10 +69,7 @@ impl Reading {
 
     /// How many problems are errors.
     pub fn errors(&self) -> usize {
-        self.problems
-            .iter()
-            .filter(|problem| problem.severity == Severity::Error)
-            .count()
+        self.problems.iter().filter(|problem| problem.severity == Severity::Error).count()
     }
 
     /// All problems as people see them; empty if there are none.
@@ -93,11 +84,7 @@ impl Reading {
             valid: self.cluster.is_some(),
             errors: self.errors(),
             warnings: self.problems.len() - self.errors(),
-            problems: self
-                .problems
-                .iter()
-                .map(|problem| problem.record(&self.source))
-                .collect(),
+            problems: self.problems.iter().map(|problem| problem.record(&self.source)).collect(),
         }
     }
 }

@@ -51,11 +51,9 @@ impl NetworkPlan {
     pub fn of(cluster: &Cluster) -> Option<Self> {
         match &cluster.cloud {
             Cloud::Hetzner(hetzner) => Self::of_hetzner(cluster, hetzner),
-            Cloud::Proxmox(proxmox) => Some(Self::flat(
-                cluster,
-                proxmox.network.value,
-                Some(proxmox.gateway.value),
-            )),
+            Cloud::Proxmox(proxmox) => {
+                Some(Self::flat(cluster, proxmox.network.value, Some(proxmox.gateway.value)))
+            }
             Cloud::Machines(machines) => {
                 let gateway = machines.gateway.as_ref().map(|gateway| gateway.value);
                 Some(Self::flat(cluster, machines.network.value, gateway))
@@ -102,11 +100,7 @@ impl NetworkPlan {
             gateway,
             control_plane: network,
             load_balancers: None,
-            pools: cluster
-                .pools
-                .iter()
-                .map(|pool| (pool.name.value.clone(), network))
-                .collect(),
+            pools: cluster.pools.iter().map(|pool| (pool.name.value.clone(), network)).collect(),
         }
     }
 
@@ -117,9 +111,7 @@ impl NetworkPlan {
 
     /// How many nodes fit into a subnet.
     pub(crate) fn capacity(subnet: Cidr) -> u32 {
-        let addresses = 1_u32
-            .checked_shl(32 - u32::from(subnet.prefix()))
-            .unwrap_or(u32::MAX);
+        let addresses = 1_u32.checked_shl(32 - u32::from(subnet.prefix())).unwrap_or(u32::MAX);
         // Neither the first ten, the network address among them, nor the broadcast address.
         addresses.saturating_sub(FIRST_NODE + 2)
     }
@@ -140,10 +132,7 @@ impl Subnets {
         // Hetzner allows a hundred servers in a network: a /25 is enough for
         // any pool, and a /26 is the least that leaves room to grow.
         let prefix = (nodes.prefix() + 6).clamp(25, 26);
-        Self {
-            nodes,
-            bits: prefix - nodes.prefix(),
-        }
+        Self { nodes, bits: prefix - nodes.prefix() }
     }
 
     fn count(&self) -> u32 {

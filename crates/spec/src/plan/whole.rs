@@ -149,20 +149,12 @@ fn architectures(nodes: &[NodePlan]) -> Vec<Architecture> {
         // The machine booted Talos already; it needs no image from us.
         Hardware::Machine { .. } => None,
     };
-    nodes
-        .iter()
-        .filter_map(of_node)
-        .collect::<BTreeSet<_>>()
-        .into_iter()
-        .collect()
+    nodes.iter().filter_map(of_node).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 fn public_ipv4(cluster: &Cluster) -> bool {
     match &cluster.cloud {
-        Cloud::Hetzner(hetzner) => hetzner
-            .public_ipv4
-            .as_ref()
-            .is_none_or(|wanted| wanted.value),
+        Cloud::Hetzner(hetzner) => hetzner.public_ipv4.as_ref().is_none_or(|wanted| wanted.value),
         Cloud::Proxmox(_) | Cloud::Machines(_) => false,
     }
 }
@@ -179,9 +171,7 @@ fn load_balancer(cluster: &Cluster, network: &NetworkPlan) -> Option<LoadBalance
 pub(crate) fn wants_load_balancer(cluster: &Cluster) -> bool {
     let control_plane = &cluster.control_plane;
     let asked = control_plane.load_balancer.as_ref();
-    let enabled = asked
-        .and_then(|balancer| balancer.enabled.as_ref())
-        .map(|enabled| enabled.value);
+    let enabled = asked.and_then(|balancer| balancer.enabled.as_ref()).map(|enabled| enabled.value);
     enabled.unwrap_or(asked.is_some() || control_plane.vip.is_none())
 }
 
@@ -215,14 +205,8 @@ fn endpoint(
     nodes: &[NodePlan],
     balancer: Option<&LoadBalancerPlan>,
 ) -> Endpoint {
-    let first = nodes
-        .first()
-        .map_or(Ipv4Addr::LOCALHOST, |node| node.address);
-    match (
-        &cluster.control_plane.hostname,
-        balancer,
-        &cluster.control_plane.vip,
-    ) {
+    let first = nodes.first().map_or(Ipv4Addr::LOCALHOST, |node| node.address);
+    match (&cluster.control_plane.hostname, balancer, &cluster.control_plane.vip) {
         (Some(name), _, _) => Endpoint::Hostname(name.value.to_string()),
         (None, Some(balancer), _) => Endpoint::LoadBalancer(balancer.name.clone()),
         (None, None, Some(vip)) => Endpoint::Vip(vip.value),
