@@ -101,3 +101,15 @@ impl Reading {
         }
     }
 }
+
+/// Parses one YAML document in the strict profile of cluster files, as JSON.
+///
+/// For tools that look at a cluster file without knowing its keys.
+pub fn parse_yaml(text: &str) -> Result<serde_json::Value, Vec<Problem>> {
+    let problems = Problems::default();
+    let node = parse(&Source::new("", text), &problems);
+    match (node, problems.into_sorted()) {
+        (Some(node), problems) if problems.is_empty() => Ok(node.to_json()),
+        (_, problems) => Err(problems),
+    }
+}

@@ -77,7 +77,10 @@ pub(crate) fn parse(source: &Source, problems: &Problems) -> Option<Node> {
     };
     for next in Parser::new_from_str_with_options(source.text(), options) {
         match next {
-            Ok((event, span)) => builder.take(event, span_of(&span)),
+            Ok((event, span)) => {
+                builder.refuse_tag(span.tag_span().as_ref().map(span_of));
+                builder.take(event, span_of(&span));
+            }
             Err(error) => {
                 problems.push(syntax_problem(source, &error));
                 return None;
@@ -132,23 +135,20 @@ impl Builder<'_> {
     fn take(&mut self, event: Event<'_>, span: Span) {
         match event {
             Event::DocumentStart(..) => self.start_document(span),
-            Event::Scalar(text, style, _, tag) => {
-                self.refuse_tag(tag.is_some(), span);
+            Event::Scalar(text, style, ..) => {
                 let scalar = Scalar::new(text.into_owned(), style == ScalarStyle::Plain);
                 self.place(Node {
                     span,
                     content: Content::Scalar(scalar),
                 });
             }
-            Event::SequenceStart(_, _, tag) => {
-                self.refuse_tag(tag.is_some(), span);
+            Event::SequenceStart(..) => {
                 self.open.push(Collection {
                     start: span,
                     items: Items::List(Vec::new()),
                 });
             }
-            Event::MappingStart(_, _, tag) => {
-                self.refuse_tag(tag.is_some(), span);
+            Event::MappingStart(..) => {
                 let items = Items::Map {
                     entries: Vec::new(),
                     key: PendingKey::Awaited,
@@ -186,8 +186,8 @@ impl Builder<'_> {
         }
     }
 
-    fn refuse_tag(&self, tagged: bool, span: Span) {
-        if tagged {
+    fn refuse_tag(&self, tag: Option<Span>) {
+        if let Some(span) = tag {
             self.problems.push(
                 Problem::error(
                     Rule::Tag,

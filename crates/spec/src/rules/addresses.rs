@@ -121,7 +121,8 @@ fn vm_problem(proxmox: &Proxmox, taken: &Taken) -> Option<Problem> {
         return Some(is_gateway(by, *span, proxmox.gateway.span));
     }
     let number = vmid(proxmox, *address)?;
-    (number > proxmox.vmids.to.get()).then(|| {
+    let (from, to) = (&proxmox.vmids.from, &proxmox.vmids.to);
+    (from.value <= to.value && number > to.get()).then(|| {
         Problem::error(
             Rule::VmIds,
             proxmox.vmids.to.span,

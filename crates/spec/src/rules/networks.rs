@@ -4,7 +4,9 @@ use std::net::Ipv4Addr;
 
 use super::Rule;
 use crate::cluster::{AddonName, AddonOptions, Cloud, CloudKind, Cluster, Hetzner, Routing};
-use crate::plan::{LARGEST_NETWORK, NetworkPlan, SMALLEST_NETWORK, SUBNETS_BEFORE_POOLS};
+use crate::plan::{
+    LARGEST_NETWORK, NetworkPlan, PoolSubnet, SMALLEST_NETWORK, SUBNETS_BEFORE_POOLS,
+};
 use crate::read::{Problem, Problems, Span};
 use crate::scalar::Cidr;
 
@@ -289,7 +291,7 @@ fn check_native_routing(
 
 fn check_subnets(cluster: &Cluster, plan: &NetworkPlan, problems: &Problems) {
     for (index, pool) in cluster.pools.iter().enumerate() {
-        let Some((_, subnet)) = plan.pools.get(index) else {
+        let Some(PoolSubnet { subnet, .. }) = plan.pools.get(index) else {
             continue;
         };
         let at = pool
@@ -331,7 +333,7 @@ fn check_subnet_is_free(
     at: Span,
     problems: &Problems,
 ) {
-    let (_, subnet) = &plan.pools[index];
+    let PoolSubnet { subnet, .. } = &plan.pools[index];
     let own = [
         ("the control planes", Some(plan.control_plane)),
         ("the load balancers", plan.load_balancers),
@@ -347,7 +349,7 @@ fn check_subnet_is_free(
     }
     if let Some(before) = plan.pools[..index]
         .iter()
-        .position(|(_, other)| other.overlaps(*subnet))
+        .position(|other| other.subnet.overlaps(*subnet))
     {
         let other = &cluster.pools[before];
         let span = other

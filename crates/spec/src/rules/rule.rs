@@ -76,6 +76,8 @@ pub enum Rule {
     NoGitops,
     /// A machine without a disk to install on.
     NoInstallDisk,
+    /// Nodes that cannot reach registries without IPv6.
+    NoIpv4,
     /// A TPM key where there is no TPM.
     NoTpm,
     /// A list of sources without one.
@@ -203,6 +205,7 @@ impl Word for Rule {
         Self::NoEndpoint,
         Self::NoGitops,
         Self::NoInstallDisk,
+        Self::NoIpv4,
         Self::NoTpm,
         Self::NobodyMayEnter,
         Self::NotPrivate,
@@ -277,6 +280,7 @@ impl Word for Rule {
         "no-endpoint",
         "no-gitops",
         "no-install-disk",
+        "no-ipv4",
         "no-tpm",
         "nobody-may-enter",
         "not-private",

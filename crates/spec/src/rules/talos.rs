@@ -45,7 +45,7 @@ fn check_patches(cluster: &Cluster, problems: &Problems) {
         };
         if !cluster.pools.iter().any(|known| known.name.value == *pool) {
             let pools = cluster.pools.iter().map(|pool| pool.name.as_str());
-            let known = ["all", crate::cluster::CONTROL_PLANE_POOL, "workers"]
+            let known = ["all", crate::cluster::CONTROL_PLANE_POOL, "all-workers"]
                 .into_iter()
                 .chain(pools);
             problems.push(unknown_pool(pool.as_str(), target.span, known));
