@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
-use crate::cluster::{Cluster, ROOT};
+use crate::cluster::{Cluster, ROOT, other_kind};
 use crate::read::{
-    Colour, Fields, Problem, ProblemRecord, Problems, Severity, Source, decode_text, parse, render,
+    Colour, Fields, Node, Problem, ProblemRecord, Problems, Severity, Source, decode_text, parse,
+    render,
 };
 use crate::rules;
 
@@ -30,17 +31,13 @@ pub struct ReadingRecord {
 pub fn read(name: &str, bytes: &[u8]) -> Reading {
     let (source, unreadable) = decode_text(name, bytes);
     let problems = Problems::default();
-    let root = match unreadable {
-        None => parse(&source, &problems),
+    let cluster = match unreadable {
+        None => parse(&source, &problems).and_then(|root| decode(&root, &problems)),
         Some(problem) => {
             problems.push(problem);
             None
         }
     };
-    let cluster = root.map(|root| Cluster::decode(Fields::root(&root, &ROOT, &problems)));
-    if let Some(cluster) = &cluster {
-        rules::check(cluster, &problems);
-    }
     let problems = problems.into_sorted();
     let is_valid = problems
         .iter()
@@ -50,6 +47,16 @@ pub fn read(name: &str, bytes: &[u8]) -> Reading {
         cluster: cluster.filter(|_| is_valid),
         problems,
     }
+}
+
+fn decode(root: &Node, problems: &Problems) -> Option<Cluster> {
+    if let Some(problem) = other_kind(root) {
+        problems.push(problem);
+        return None;
+    }
+    let cluster = Cluster::decode(Fields::root(root, &ROOT, problems));
+    rules::check(&cluster, problems);
+    Some(cluster)
 }
 
 impl Reading {

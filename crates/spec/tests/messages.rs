@@ -264,7 +264,11 @@ fn key_cases() -> Vec<Case> {
             HETZNER,
             &[("seaworthy.dev/v1", "seaworthy.dev/v2")],
         ),
-        case(Rule::BadValue, HETZNER, &[("kind: Cluster", "kind: List")]),
+        raw(Rule::OtherKind, "apiVersion: v1\nkind: List\nitems: []\n"),
+        raw(
+            Rule::OtherKind,
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: web }\nspec: { replicas: 1 }\n",
+        ),
         case(Rule::BadValue, HETZNER, &[("name: demo", "name: Demo_1")]),
         case(
             Rule::BadValue,

@@ -92,6 +92,8 @@ pub enum Rule {
     OldCpu,
     /// The Talos API open to everybody.
     OpenToAll,
+    /// A document that describes something else.
+    OtherKind,
     /// An address outside its network.
     OutsideNetwork,
     /// Networks that share addresses.
@@ -213,6 +215,7 @@ impl Word for Rule {
         Self::NowhereToSchedule,
         Self::OldCpu,
         Self::OpenToAll,
+        Self::OtherKind,
         Self::OutsideNetwork,
         Self::Overlap,
         Self::PodCidrSize,
@@ -288,6 +291,7 @@ impl Word for Rule {
         "nowhere-to-schedule",
         "old-cpu",
         "open-to-all",
+        "other-kind",
         "outside-network",
         "overlap",
         "pod-cidr-size",
