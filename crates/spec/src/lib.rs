@@ -40,7 +40,7 @@ pub use read::{
     Colour, Content, Entry, Node, Position, Problem, ProblemRecord, Related, ScalarKind,
     ScalarNode, Severity, Source, Span, Spanned, nearest,
 };
-pub use reading::{Reading, ReadingRecord, read};
+pub use reading::{Reading, ReadingRecord, parse_yaml, read};
 pub use rules::Rule;
 pub use scalar::{
     Architecture, Bytes, Cidr, ClusterName, DnsName, Duration, Euro, Extension, FilePath, GitUrl,

@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
-use crate::cluster::{Cluster, ROOT};
+use crate::cluster::{Cluster, ROOT, other_kind};
 use crate::read::{
-    Colour, Fields, Problem, ProblemRecord, Problems, Severity, Source, decode_text, parse, render,
+    Colour, Fields, Node, Problem, ProblemRecord, Problems, Severity, Source, decode_text, parse,
+    render,
 };
 use crate::rules;
 
@@ -30,20 +31,26 @@ pub struct ReadingRecord {
 pub fn read(name: &str, bytes: &[u8]) -> Reading {
     let (source, unreadable) = decode_text(name, bytes);
     let problems = Problems::default();
-    let root = match unreadable {
-        None => parse(&source, &problems),
+    let cluster = match unreadable {
+        None => parse(&source, &problems).and_then(|root| decode(&root, &problems)),
         Some(problem) => {
             problems.push(problem);
             None
         }
     };
-    let cluster = root.map(|root| Cluster::decode(Fields::root(&root, &ROOT, &problems)));
-    if let Some(cluster) = &cluster {
-        rules::check(cluster, &problems);
-    }
     let problems = problems.into_sorted();
     let is_valid = problems.iter().all(|problem| problem.severity == Severity::Warning);
     Reading { source, cluster: cluster.filter(|_| is_valid), problems }
+}
+
+fn decode(root: &Node, problems: &Problems) -> Option<Cluster> {
+    if let Some(problem) = other_kind(root) {
+        problems.push(problem);
+        return None;
+    }
+    let cluster = Cluster::decode(Fields::root(root, &ROOT, problems));
+    rules::check(&cluster, problems);
+    Some(cluster)
 }
 
 impl Reading {
@@ -86,5 +93,17 @@ impl Reading {
             warnings: self.problems.len() - self.errors(),
             problems: self.problems.iter().map(|problem| problem.record(&self.source)).collect(),
         }
+    }
+}
+
+/// Parses one YAML document in the strict profile of cluster files, as JSON.
+///
+/// For tools that look at a cluster file without knowing its keys.
+pub fn parse_yaml(text: &str) -> Result<serde_json::Value, Vec<Problem>> {
+    let problems = Problems::default();
+    let node = parse(&Source::new("", text), &problems);
+    match (node, problems.into_sorted()) {
+        (Some(node), problems) if problems.is_empty() => Ok(node.to_json()),
+        (_, problems) => Err(problems),
     }
 }

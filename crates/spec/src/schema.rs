@@ -98,3 +98,111 @@ fn name(format: Format) -> Value {
     }
     schema
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::cluster::{AddonName, PatchTarget, PortRange};
+    use crate::plan::Stage;
+    use crate::scalar::*;
+
+    /// What the decoder takes, an editor must not underline.
+    fn agrees<T: Scalar>(text: &str) {
+        let schema = scalar(T::FORMAT);
+        let value = match T::FORMAT.json {
+            Json::Integer { .. } | Json::Number | Json::Boolean => {
+                serde_json::from_str(text).unwrap_or(Value::Null)
+            }
+            Json::Text { .. } | Json::Words(_) => json!(text),
+        };
+        if T::read(text).is_ok() {
+            assert!(
+                jsonschema::is_valid(&schema, &value),
+                "{text:?} is {} for the decoder only",
+                T::FORMAT.name
+            );
+        }
+    }
+
+    fn all_agree(text: &str) {
+        agrees::<ClusterName>(text);
+        agrees::<PoolName>(text);
+        agrees::<ResourceName>(text);
+        agrees::<DnsName>(text);
+        agrees::<Version>(text);
+        agrees::<Duration>(text);
+        agrees::<Cidr>(text);
+        agrees::<Ipv4Addr>(text);
+        agrees::<SourceRange>(text);
+        agrees::<Mac>(text);
+        agrees::<Bytes>(text);
+        agrees::<Euro>(text);
+        agrees::<Within<1, 4094>>(text);
+        agrees::<LabelKey>(text);
+        agrees::<LabelValue>(text);
+        agrees::<Taint>(text);
+        agrees::<ServerType>(text);
+        agrees::<Location>(text);
+        agrees::<Extension>(text);
+        agrees::<FilePath>(text);
+        agrees::<Text>(text);
+        agrees::<GitUrl>(text);
+        agrees::<HttpsUrl>(text);
+        agrees::<HttpUrl>(text);
+        agrees::<PortRange>(text);
+        agrees::<PatchTarget>(text);
+        agrees::<AddonName>(text);
+        agrees::<Stage>(text);
+        agrees::<bool>(text);
+    }
+
+    #[test]
+    fn good_values_are_good_for_editors_too() {
+        for text in [
+            "demo",
+            "api.example.com",
+            "v1.14.0-rc.1+build.5",
+            "1h30m",
+            "10.0.0.0/16",
+            "10.0.0.1",
+            "my-ip",
+            "fd00::/8",
+            "BC:24:11:2e:c5:01",
+            "8Gi",
+            "60",
+            "59.90",
+            "example.com/team",
+            "",
+            "dedicated=gpu:NoSchedule",
+            "gpu:NoExecute",
+            "cax11",
+            "fsn1",
+            "siderolabs/qemu-guest-agent",
+            "a b/c.yaml",
+            "ssh://git@example.com:22/fleet",
+            "https://example.com/a#b",
+            "http://mirror.example.com",
+            "30000-32767",
+            "all-workers",
+            "cilium",
+            "cni",
+            "true",
+        ] {
+            all_agree(text);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn the_decoder_never_takes_what_the_schema_refuses(
+            text in "(ssh://|https?://)?[a-zA-Z0-9]{0,4}[-a-z0-9.:/_=+ @]{0,8}[a-z0-9]{0,3}(Gi|m|:NoSchedule|/24)?"
+        ) {
+            all_agree(&text);
+        }
+    }
+}

@@ -10,6 +10,7 @@ use crate::scalar::{
 /// The addons that were asked for, in the order of the file.
 #[derive(Clone, Debug, Default)]
 pub struct Addons {
+    at: Option<Span>,
     entries: Vec<Addon>,
 }
 
@@ -348,8 +349,14 @@ impl Addons {
             .filter_map(|name| Some(Addon::decode(*name, fields.map(name.word())?)))
             .collect();
         entries.sort_by_key(|addon| addon.name.span);
+        let at = Some(fields.at());
         fields.finish();
-        Self { entries }
+        Self { at, entries }
+    }
+
+    /// Where they are written, if they are.
+    pub fn at(&self) -> Option<Span> {
+        self.at
     }
 
     /// The addon of this name, if it was asked for.

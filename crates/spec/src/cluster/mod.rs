@@ -28,4 +28,4 @@ pub use talos::{
 };
 
 pub(crate) use cloud::CONTROL_PLANE_POOL;
-pub(crate) use root::ROOT;
+pub(crate) use root::{ROOT, other_kind};

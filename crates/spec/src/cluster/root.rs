@@ -7,7 +7,10 @@ use super::group::{CONTROL_PLANE, ControlPlane, POOL, Pool};
 use super::kubernetes::{KUBERNETES, Kubernetes};
 use super::talos::{TALOS, Talos};
 use crate::plan::Stage;
-use crate::read::{Fields, Kind, Pick, Shape, Spanned, optional, required};
+use crate::read::{
+    Content, Fields, Kind, Node, Pick, Problem, Shape, Spanned, nearest, optional, required,
+};
+use crate::rules::Rule;
 use crate::scalar::{
     ClusterName, Complaint, Duration, Euro, FilePath, Format, Json, LabelKey, LabelValue,
     ResourceName, Scalar,
@@ -192,7 +195,7 @@ impl Cluster {
         cluster
     }
 
-    /// The most nodes that etcd's quorum and the pools ask for, together.
+    /// How many nodes there are.
     pub fn node_count(&self) -> u32 {
         self.control_plane_count()
             + self.pools.iter().map(|pool| self.pool_count(pool)).sum::<u32>()
@@ -215,6 +218,23 @@ impl Cluster {
             (_, None) => 0,
         }
     }
+}
+
+/// Says that a document describes something else, which is worth one message and not one per key.
+pub(crate) fn other_kind(root: &Node) -> Option<Problem> {
+    let node = root.get("kind")?;
+    let Content::Scalar(kind) = &node.content else {
+        return None;
+    };
+    if nearest(&kind.text, ["Cluster"]).is_some() {
+        return None;
+    }
+    let problem = Problem::error(Rule::OtherKind, node.caret(), "this is not a cluster file")
+        .label("expected `Cluster`");
+    Some(match kind.text.as_str() {
+        "List" => problem.note("one cluster file describes one cluster"),
+        _ => problem,
+    })
 }
 
 impl ManifestSource {
@@ -258,10 +278,13 @@ impl Scalar for ClusterKind {
     fn read(text: &str) -> Result<Self, Complaint> {
         match text {
             "Cluster" => Ok(Self),
+<<<<<<< HEAD
             "List" => {
                 Err(Complaint::new("a list of clusters cannot be read", "expected `Cluster`")
                     .note("one cluster file describes one cluster"))
             }
+=======
+>>>>>>> spec
             _ => Err(Complaint::new(
                 format!("unknown kind `{}`", crate::scalar::shortened(text)),
                 "expected `Cluster`",

@@ -56,8 +56,8 @@ pub enum PatchTarget {
     All,
     /// The control planes.
     ControlPlane,
-    /// All nodes of pools.
-    Workers,
+    /// The nodes of all pools.
+    AllWorkers,
     /// The nodes of one pool.
     Pool(PoolName),
 }
@@ -178,7 +178,7 @@ static PATCH: Shape = Shape {
         optional(
             "on",
             Kind::Scalar(PatchTarget::FORMAT),
-            "Which nodes get it: `all`, `control-plane`, `workers`, or the name of a pool. Default: all.",
+            "Which nodes get it: `all`, `control-plane`, `all-workers`, or the name of a pool. Default: all.",
         ),
     ]],
     pick: Pick::Any,
@@ -349,7 +349,7 @@ impl Word for DiskKey {
 
 impl Scalar for PatchTarget {
     const FORMAT: crate::scalar::Format = crate::scalar::Format {
-        name: "`all`, `control-plane`, `workers` or a pool's name",
+        name: "`all`, `control-plane`, `all-workers` or a pool's name",
         example: "",
         json: PoolName::FORMAT.json,
     };
@@ -358,7 +358,7 @@ impl Scalar for PatchTarget {
         Ok(match text {
             "all" => Self::All,
             super::cloud::CONTROL_PLANE_POOL => Self::ControlPlane,
-            "workers" => Self::Workers,
+            "all-workers" => Self::AllWorkers,
             _ => Self::Pool(PoolName::read(text)?),
         })
     }

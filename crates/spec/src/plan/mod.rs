@@ -17,7 +17,7 @@ mod whole;
 pub use addon::AddonPlan;
 pub use firewall::{FirewallPlan, FirewallRule};
 pub use label::{ClusterId, LabelSet};
-pub use network::NetworkPlan;
+pub use network::{NetworkPlan, PoolSubnet};
 pub use node::{Hardware, NodePlan, Offer, PlacementGroup, Role};
 pub use price::{Bill, BillLine, PriceError, PriceTable};
 pub use san::{AssignedLater, San};

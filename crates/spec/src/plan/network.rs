@@ -28,7 +28,16 @@ pub struct NetworkPlan {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load_balancers: Option<Cidr>,
     /// The subnet of each pool, in the order of the file.
-    pub pools: Vec<(PoolName, Cidr)>,
+    pub pools: Vec<PoolSubnet>,
+}
+
+/// The addresses of a pool's nodes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PoolSubnet {
+    /// The pool.
+    pub pool: PoolName,
+    /// Its addresses.
+    pub subnet: Cidr,
 }
 
 /// Hetzner's network at its largest: the whole of `10.0.0.0/8`.
@@ -36,6 +45,9 @@ pub(crate) const LARGEST_NETWORK: u8 = 8;
 
 /// An eighth of it is for services, which need a /24 at least.
 pub(crate) const SMALLEST_NETWORK: u8 = 21;
+
+/// Kubernetes refuses a larger network for services.
+const LARGEST_SERVICE_NETWORK: u8 = 12;
 
 /// The first subnet is the control planes', the second the load balancers'.
 pub(crate) const SUBNETS_BEFORE_POOLS: u32 = 2;
@@ -76,13 +88,19 @@ impl NetworkPlan {
                 Some(subnet) => subnet.value,
                 None => subnets.get(SUBNETS_BEFORE_POOLS + u32::try_from(index).ok()?)?,
             };
-            Some((pool.name.value.clone(), subnet))
+            Some(PoolSubnet {
+                pool: pool.name.value.clone(),
+                subnet,
+            })
         });
         Some(Self {
             network,
             nodes,
             pods: asked(cluster.kubernetes.pod_cidr.as_ref(), network.part(1, 1)),
-            services: asked(cluster.kubernetes.service_cidr.as_ref(), network.part(3, 3)),
+            services: asked(
+                cluster.kubernetes.service_cidr.as_ref(),
+                service_part(network),
+            ),
             gateway: network.host(1),
             control_plane: subnets.get(0)?,
             load_balancers: Some(subnets.get(1)?),
@@ -100,7 +118,18 @@ impl NetworkPlan {
             gateway,
             control_plane: network,
             load_balancers: None,
+<<<<<<< HEAD
             pools: cluster.pools.iter().map(|pool| (pool.name.value.clone(), network)).collect(),
+=======
+            pools: cluster
+                .pools
+                .iter()
+                .map(|pool| PoolSubnet {
+                    pool: pool.name.value.clone(),
+                    subnet: network,
+                })
+                .collect(),
+>>>>>>> spec
         }
     }
 
@@ -115,6 +144,12 @@ impl NetworkPlan {
         // Neither the first ten, the network address among them, nor the broadcast address.
         addresses.saturating_sub(FIRST_NODE + 2)
     }
+}
+
+/// The fourth eighth, or as much of it as Kubernetes takes.
+fn service_part(network: Cidr) -> Cidr {
+    let eighth = network.part(3, 3);
+    eighth.part(LARGEST_SERVICE_NETWORK.saturating_sub(eighth.prefix()), 0)
 }
 
 fn asked(cidr: Option<&crate::read::Spanned<Cidr>>, default: Cidr) -> Cidr {

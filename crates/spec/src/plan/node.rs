@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use serde::Serialize;
 
 use super::label::ClusterId;
-use super::network::{FIRST_NODE, NetworkPlan};
+use super::network::{FIRST_NODE, NetworkPlan, PoolSubnet};
 use crate::cluster::{Cloud, Cluster, Hetzner, Machine, NodeGroup, Proxmox};
 use crate::scalar::{Bytes, Cidr, ClusterName, Location, Mac, PoolName, ResourceName, ServerType};
 
@@ -38,7 +38,11 @@ pub enum Role {
 
 /// What a node runs on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase", tag = "kind")]
+#[serde(
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase",
+    tag = "kind"
+)]
 pub enum Hardware {
     /// A server at Hetzner.
     Server {
@@ -128,6 +132,7 @@ pub(super) fn nodes(cluster: &Cluster, network: &NetworkPlan, id: ClusterId) -> 
         subnet: network.control_plane,
         count: cluster.control_plane_count(),
     };
+<<<<<<< HEAD
     let pools = cluster.pools.iter().zip(&network.pools).map(|(pool, (_, subnet))| Group {
         cluster,
         id,
@@ -139,6 +144,27 @@ pub(super) fn nodes(cluster: &Cluster, network: &NetworkPlan, id: ClusterId) -> 
         count: cluster.pool_count(pool),
     });
     std::iter::once(control_plane).chain(pools).flat_map(|group| group.nodes()).collect()
+=======
+    let pools =
+        cluster
+            .pools
+            .iter()
+            .zip(&network.pools)
+            .map(|(pool, PoolSubnet { subnet, .. })| Group {
+                cluster,
+                id,
+                role: Role::Worker,
+                name: pool.name.as_str(),
+                pool: Some(&pool.name.value),
+                settings: &pool.group,
+                subnet: *subnet,
+                count: cluster.pool_count(pool),
+            });
+    std::iter::once(control_plane)
+        .chain(pools)
+        .flat_map(|group| group.nodes())
+        .collect()
+>>>>>>> spec
 }
 
 impl Group<'_> {
@@ -165,8 +191,19 @@ impl Group<'_> {
     fn server(&self, hetzner: &Hetzner, number: u32) -> Option<(Ipv4Addr, Hardware)> {
         let address = self.subnet.host(FIRST_NODE + number)?;
         let shard = (number - 1) / GROUP_SIZE + 1;
+<<<<<<< HEAD
         let placement_group = pool_node_name(&self.cluster.name, self.name, shard);
         Some((address, Hardware::Server { offers: self.offers(hetzner)?, placement_group }))
+=======
+        let placement_group = format!("{}-{}-spread-{shard}", self.cluster.name.value, self.name);
+        Some((
+            address,
+            Hardware::Server {
+                offers: self.offers(hetzner)?,
+                placement_group,
+            },
+        ))
+>>>>>>> spec
     }
 
     /// The type and location asked for, then the fallbacks in their order.

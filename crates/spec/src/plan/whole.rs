@@ -13,6 +13,7 @@ use super::node::{Hardware, NodePlan, PlacementGroup, nodes, placement_groups};
 use super::san::{San, sans};
 use super::timeout::Timeouts;
 use crate::cluster::{Cloud, CloudKind, Cluster, HealthCheck, HealthProtocol, Hetzner};
+use crate::read::Spanned;
 use crate::scalar::{
     Architecture, ClusterName, Duration, Euro, LoadBalancerType, Location, Version,
 };
@@ -42,6 +43,9 @@ pub struct Plan {
     /// Whether servers get a public IPv4 address.
     #[serde(rename = "publicIPv4")]
     pub public_ipv4: bool,
+    /// Whether servers get a public IPv6 network.
+    #[serde(rename = "publicIPv6")]
+    pub public_ipv6: bool,
     /// The load balancer in front of the API.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load_balancer: Option<LoadBalancerPlan>,
@@ -121,7 +125,8 @@ impl Plan {
             kubernetes: cluster.kubernetes.version.value.clone(),
             architectures: architectures(&nodes),
             placement_groups: placement_groups(&nodes),
-            public_ipv4: public_ipv4(cluster),
+            public_ipv4: is_public(cluster, |hetzner| hetzner.public_ipv4.as_ref()),
+            public_ipv6: is_public(cluster, |hetzner| hetzner.public_ipv6.as_ref()),
             endpoint: endpoint(cluster, &nodes, load_balancer.as_ref()),
             sans: sans(cluster, &nodes, load_balancer.as_ref()),
             network,
@@ -152,9 +157,14 @@ fn architectures(nodes: &[NodePlan]) -> Vec<Architecture> {
     nodes.iter().filter_map(of_node).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-fn public_ipv4(cluster: &Cluster) -> bool {
+/// Whether servers get a public address of a kind; they do unless the file says otherwise.
+fn is_public(cluster: &Cluster, wanted: impl Fn(&Hetzner) -> Option<&Spanned<bool>>) -> bool {
     match &cluster.cloud {
+<<<<<<< HEAD
         Cloud::Hetzner(hetzner) => hetzner.public_ipv4.as_ref().is_none_or(|wanted| wanted.value),
+=======
+        Cloud::Hetzner(hetzner) => wanted(hetzner).is_none_or(|wanted| wanted.value),
+>>>>>>> spec
         Cloud::Proxmox(_) | Cloud::Machines(_) => false,
     }
 }

@@ -13,7 +13,7 @@ use super::problem::{Problem, Problems};
 use super::shape::{Field, Kind, Pick, Shape};
 use super::source::{Span, Spanned};
 use crate::rules::Rule;
-use crate::scalar::{Complaint, Format, Json, Scalar};
+use crate::scalar::{Complaint, Format, Json, Scalar, one_of, shortened};
 
 /// A mapping that is being decoded.
 pub(crate) struct Fields<'a> {
@@ -121,7 +121,14 @@ impl<'a> Fields<'a> {
         let kind = self.ask(key, |kind| matches!(kind, Kind::Map(_)));
         let Kind::Map(shape) = kind else { return None };
         let entry = self.entry(key)?;
+<<<<<<< HEAD
         let place = Place { at: entry.key.span, name: key.to_owned() };
+=======
+        let place = Place {
+            at: entry.key.span,
+            name: format!("`{key}`"),
+        };
+>>>>>>> spec
         Some(Self::open(&entry.value, place, shape, self.problems))
     }
 
@@ -132,7 +139,14 @@ impl<'a> Fields<'a> {
             return Vec::new();
         };
         let open = |item: &'a Node| {
+<<<<<<< HEAD
             let place = Place { at: item.caret(), name: format!("{key} entry") };
+=======
+            let place = Place {
+                at: item.caret(),
+                name: format!("an entry of `{key}`"),
+            };
+>>>>>>> spec
             Self::open(item, place, shape, self.problems)
         };
         self.items(key).iter().map(open).collect()
@@ -158,8 +172,19 @@ impl<'a> Fields<'a> {
             return Vec::new();
         };
         let read = |entry: &'a Entry| {
+<<<<<<< HEAD
             let place = Place { at: entry.key.span, name: entry.key.value.clone() };
             (self.key(&entry.key), Self::open(&entry.value, place, shape, self.problems))
+=======
+            let place = Place {
+                at: entry.key.span,
+                name: format!("`{}`", entry.key.value),
+            };
+            (
+                self.key(&entry.key),
+                Self::open(&entry.value, place, shape, self.problems),
+            )
+>>>>>>> spec
         };
         self.entries_of(key).iter().map(read).collect()
     }
@@ -235,9 +260,25 @@ impl<'a> Fields<'a> {
     }
 
     fn refuse(&self, key: &str, entry: &Entry) {
+<<<<<<< HEAD
         let expected =
             self.shape.field(key).map_or_else(String::new, |field| field.kind.expected());
         self.problems.push(wrong_kind(&entry.value, entry.key.span, expected));
+=======
+        let Some(field) = self.shape.field(key) else {
+            return;
+        };
+        let problem = wrong_kind(&entry.value, entry.key.span, field.kind.expected());
+        self.problems
+            .push(match (field.kind, &entry.value.content) {
+                (Kind::Scalars(_), Content::Scalar(scalar)) if !entry.value.is_null() => problem
+                    .label(format!(
+                        "put it in brackets: `[{}]`",
+                        shortened(&scalar.text)
+                    )),
+                _ => problem,
+            });
+>>>>>>> spec
     }
 
     fn key<K: Scalar>(&self, key: &Spanned<String>) -> Spanned<K> {
@@ -299,14 +340,19 @@ impl<'a> Fields<'a> {
         let mut chosen = entries.iter().filter(known);
         match (chosen.next(), chosen.next()) {
             (None, _) if entries.is_empty() => self.problems.push(
+<<<<<<< HEAD
                 Problem::error(Rule::MissingKey, self.at, format!("`{}` is empty", self.name))
                     .label(format!("expected one of {}", self.all_keys())),
+=======
+                Problem::error(Rule::MissingKey, self.at, format!("{} is empty", self.name))
+                    .label(format!("expected {}", one_of(&self.keys()))),
+>>>>>>> spec
             ),
             (Some(first), Some(second)) => self.problems.push(
                 Problem::error(
                     Rule::ExclusiveKeys,
                     second.key.span,
-                    format!("`{}` has more than one choice", self.name),
+                    format!("{} has more than one choice", self.name),
                 )
                 .label(format!("use either `{}` or `{}`", first.key.value, second.key.value))
                 .related(first.key.span, "the first choice"),
@@ -334,14 +380,14 @@ impl<'a> Fields<'a> {
         let problem = Problem::error(
             Rule::UnknownKey,
             key.span,
-            format!("unknown key `{}`", crate::scalar::shortened(&key.value)),
+            format!("unknown key `{}`", shortened(&key.value)),
         );
         let problem = match self.meant(&key.value) {
             Some(meant) => problem.label(format!("did you mean `{meant}`?")),
             None if self.name.is_empty() => {
                 problem.label(format!("a cluster file has {}", self.all_keys()))
             }
-            None => problem.label(format!("`{}` has {}", self.name, self.all_keys())),
+            None => problem.label(format!("{} has {}", self.name, self.all_keys())),
         };
         if names_a_secret(&key.value) {
             return problem
@@ -359,15 +405,18 @@ impl<'a> Fields<'a> {
         };
         let message = match self.name.as_str() {
             "" => format!("missing key `{}`", field.key),
-            name => format!("missing key `{}` in `{name}`", field.key),
+            name => format!("missing key `{}` in {name}", field.key),
         };
         Problem::error(Rule::MissingKey, self.at, message)
             .label(format!("`{}` is needed here{example}", field.key))
     }
 
+    fn keys(&self) -> Vec<&'static str> {
+        self.shape.fields().map(|field| field.key).collect()
+    }
+
     fn all_keys(&self) -> String {
-        let keys: Vec<&str> = self.shape.fields().map(|field| field.key).collect();
-        crate::scalar::one_of(&keys).replace(" or ", " and ")
+        one_of(&self.keys()).replace(" or ", " and ")
     }
 }
 
@@ -401,11 +450,19 @@ fn wrong_kind(node: &Node, key: Span, expected: String) -> Problem {
 fn bad_value(text: &str, span: Span, format: Format, complaint: Complaint) -> Problem {
     let message = complaint
         .message
+<<<<<<< HEAD
         .unwrap_or_else(|| format!("`{}` is not {}", crate::scalar::shortened(text), format.name));
     complaint
         .notes
         .into_iter()
         .fold(Problem::error(Rule::BadValue, span, message).label(complaint.label), Problem::note)
+=======
+        .unwrap_or_else(|| format!("`{}` is not {}", shortened(text), format.name));
+    complaint.notes.into_iter().fold(
+        Problem::error(Rule::BadValue, span, message).label(complaint.label),
+        Problem::note,
+    )
+>>>>>>> spec
 }
 
 /// A scalar that reads well but has another type in JSON, where editors and schemas look.
@@ -415,7 +472,7 @@ fn wrong_json_type(
     format: Format,
     reads: bool,
 ) -> Option<Problem> {
-    let text = crate::scalar::shortened(&scalar.text);
+    let text = shortened(&scalar.text);
     let found = scalar.kind.name();
     let wrong = |label: String| {
         Problem::error(Rule::WrongType, span, format!("expected {}, found {found}", format.name))

@@ -97,7 +97,8 @@ impl ScalarKind {
         match self {
             Self::Null => "nothing",
             Self::Boolean => "a boolean",
-            Self::Integer | Self::Float => "a number",
+            Self::Integer => "a number",
+            Self::Float => "a decimal number",
             Self::Text => "text",
         }
     }

@@ -67,7 +67,10 @@ pub(crate) fn parse(source: &Source, problems: &Problems) -> Option<Node> {
     let mut builder = Builder { problems, open: Vec::new(), root: None, documents: 0, aliases: 0 };
     for next in Parser::new_from_str_with_options(source.text(), options) {
         match next {
-            Ok((event, span)) => builder.take(event, span_of(&span)),
+            Ok((event, span)) => {
+                builder.refuse_tag(span.tag_span().as_ref().map(span_of));
+                builder.take(event, span_of(&span));
+            }
             Err(error) => {
                 problems.push(syntax_problem(source, &error));
                 return None;
@@ -119,11 +122,11 @@ impl Builder<'_> {
     fn take(&mut self, event: Event<'_>, span: Span) {
         match event {
             Event::DocumentStart(..) => self.start_document(span),
-            Event::Scalar(text, style, _, tag) => {
-                self.refuse_tag(tag.is_some(), span);
+            Event::Scalar(text, style, ..) => {
                 let scalar = Scalar::new(text.into_owned(), style == ScalarStyle::Plain);
                 self.place(Node { span, content: Content::Scalar(scalar) });
             }
+<<<<<<< HEAD
             Event::SequenceStart(_, _, tag) => {
                 self.refuse_tag(tag.is_some(), span);
                 self.open.push(Collection { start: span, items: Items::List(Vec::new()) });
@@ -131,6 +134,19 @@ impl Builder<'_> {
             Event::MappingStart(_, _, tag) => {
                 self.refuse_tag(tag.is_some(), span);
                 let items = Items::Map { entries: Vec::new(), key: PendingKey::Awaited };
+=======
+            Event::SequenceStart(..) => {
+                self.open.push(Collection {
+                    start: span,
+                    items: Items::List(Vec::new()),
+                });
+            }
+            Event::MappingStart(..) => {
+                let items = Items::Map {
+                    entries: Vec::new(),
+                    key: PendingKey::Awaited,
+                };
+>>>>>>> spec
                 self.open.push(Collection { start: span, items });
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(span),
@@ -161,8 +177,8 @@ impl Builder<'_> {
         }
     }
 
-    fn refuse_tag(&self, tagged: bool, span: Span) {
-        if tagged {
+    fn refuse_tag(&self, tag: Option<Span>) {
+        if let Some(span) = tag {
             self.problems.push(
                 Problem::error(
                     Rule::Tag,

@@ -86,6 +86,7 @@ impl Kind {
     pub(crate) fn expected(&self) -> String {
         match self {
             Self::Scalar(format) => format.expected(),
+<<<<<<< HEAD
             Self::Scalars(format) => match format.example {
                 "" => "expected a list".to_owned(),
                 example => format!(
@@ -93,6 +94,9 @@ impl Kind {
                     example.split(' ').next().unwrap_or_default().trim_matches(['`', ','])
                 ),
             },
+=======
+            Self::Scalars(_) => "expected a list".to_owned(),
+>>>>>>> spec
             Self::Maps(_) => "expected a list of mappings".to_owned(),
             Self::Map(_) | Self::Table { .. } | Self::TableOfMaps { .. } | Self::Free => {
                 "expected a mapping".to_owned()

@@ -32,7 +32,10 @@ fn check_cni(cluster: &Cluster, problems: &Problems) {
         problems.push(
             Problem::error(
                 Rule::NoCni,
-                cluster.kubernetes.version.span,
+                cluster
+                    .addons
+                    .at()
+                    .unwrap_or(cluster.kubernetes.version.span),
                 "the cluster has no pod network",
             )
             .label("add `cilium: {}` to `addons`")

@@ -97,10 +97,25 @@ fn vm_problem(proxmox: &Proxmox, taken: &Taken) -> Option<Problem> {
         return Some(is_gateway(by, *span, proxmox.gateway.span));
     }
     let number = vmid(proxmox, *address)?;
+<<<<<<< HEAD
     (number > proxmox.vmids.to.get()).then(|| {
         Problem::error(Rule::VmIds, proxmox.vmids.to.span, format!("{by} would be VM {number}"))
             .label(format!("use {number} at least, or a lower `from`"))
             .related(*span, "its number is `from` plus the host part of its address")
+=======
+    let (from, to) = (&proxmox.vmids.from, &proxmox.vmids.to);
+    (from.value <= to.value && number > to.get()).then(|| {
+        Problem::error(
+            Rule::VmIds,
+            proxmox.vmids.to.span,
+            format!("{by} would be VM {number}"),
+        )
+        .label(format!("use {number} at least, or a lower `from`"))
+        .related(
+            *span,
+            "its number is `from` plus the host part of its address",
+        )
+>>>>>>> spec
     })
 }
 

@@ -35,7 +35,7 @@ pub(super) fn check(cluster: &Cluster, problems: &Problems) {
         }
     }
     match &cluster.cloud {
-        Cloud::Hetzner(_) => {}
+        Cloud::Hetzner(hetzner) => check_public(cluster, hetzner, problems),
         Cloud::Proxmox(proxmox) => check_proxmox(proxmox, problems),
         Cloud::Machines(machines) => check_machines(cluster, machines, problems),
     }
@@ -45,13 +45,13 @@ pub(super) fn check(cluster: &Cluster, problems: &Problems) {
 
 fn groups(cluster: &Cluster) -> Vec<Group<'_>> {
     let control_plane = Group {
-        what: "controlPlane".to_owned(),
+        what: "`controlPlane`".to_owned(),
         at: cluster.control_plane.group.at,
         settings: &cluster.control_plane.group,
         is_control_plane: true,
     };
     let pools = cluster.pools.iter().map(|pool| Group {
-        what: format!("pool {}", pool.name.value),
+        what: format!("pool `{}`", pool.name.value),
         at: pool.name.span,
         settings: &pool.group,
         is_control_plane: false,
@@ -155,17 +155,38 @@ fn check_server(group: &Group<'_>, hetzner: &Hetzner, problems: &Problems) {
 }
 
 fn missing(group: &Group<'_>, key: &str, example: &str) -> Problem {
+<<<<<<< HEAD
     Problem::error(Rule::MissingKey, group.at, format!("missing key `{key}` in `{}`", group.what))
         .label(format!("`{key}` is needed here, such as {example}"))
+=======
+    Problem::error(
+        Rule::MissingKey,
+        group.at,
+        format!("missing key `{key}` in {}", group.what),
+    )
+    .label(format!("`{key}` is needed here, such as {example}"))
+>>>>>>> spec
 }
 
 fn check_vm(group: &Group<'_>, proxmox: &Proxmox, problems: &Problems) {
     let settings = group.settings;
+    let first_address = proxmox
+        .network
+        .host(21)
+        .map_or_else(String::new, |host| format!("`{host}`"));
     for (key, is_set, example) in [
         ("cores", settings.cores.is_some(), "`2`"),
         ("memory", settings.memory.is_some(), "`4Gi`"),
         ("disk", settings.disk.is_some(), "`40Gi`"),
+<<<<<<< HEAD
         ("firstAddress", settings.first_address.is_some(), "the address of its first node"),
+=======
+        (
+            "firstAddress",
+            settings.first_address.is_some(),
+            first_address.as_str(),
+        ),
+>>>>>>> spec
     ] {
         if !is_set {
             problems.push(missing(group, key, example));
@@ -178,7 +199,7 @@ fn check_vm(group: &Group<'_>, proxmox: &Proxmox, problems: &Problems) {
                 Problem::error(
                     Rule::TooSmall,
                     memory.span,
-                    format!("{} of memory are too little", memory.value),
+                    format!("{} of memory is too little", memory.value),
                 )
                 .label(format!("Talos needs {least}")),
             );
@@ -187,7 +208,7 @@ fn check_vm(group: &Group<'_>, proxmox: &Proxmox, problems: &Problems) {
                 Problem::warning(
                     Rule::Tight,
                     memory.span,
-                    format!("{} of memory are little for a control plane", memory.value),
+                    format!("{} of memory is little for a control plane", memory.value),
                 )
                 .label(format!("{GOOD_MEMORY} is better")),
             );
@@ -225,6 +246,29 @@ fn check_vm(group: &Group<'_>, proxmox: &Proxmox, problems: &Problems) {
                 )),
         );
     }
+}
+
+/// Talos' own images come from a registry that has no IPv6 address.
+fn check_public(cluster: &Cluster, hetzner: &Hetzner, problems: &Problems) {
+    let Some(public) = hetzner.public_ipv4.as_ref().filter(|public| !public.value) else {
+        return;
+    };
+    if cluster
+        .talos
+        .registries
+        .iter()
+        .any(|(registry, _)| registry.as_str() == "ghcr.io")
+    {
+        return;
+    }
+    problems.push(
+        Problem::warning(Rule::NoIpv4, public.span, "the nodes cannot reach ghcr.io")
+            .label("it has no IPv6 address")
+            .note("Talos and the kubelet come from there")
+            .help(
+                "name a mirror in `talos.registries`, or route the network through a NAT gateway",
+            ),
+    );
 }
 
 fn check_proxmox(proxmox: &Proxmox, problems: &Problems) {

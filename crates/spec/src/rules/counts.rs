@@ -149,7 +149,7 @@ fn check_listed(asked: u32, listed: u32, what: &str, at: Span, problems: &Proble
             Problem::error(
                 Rule::CountMismatch,
                 at,
-                format!("{asked} {what} are asked for, {listed} are listed"),
+                format!("{asked} {what} are asked for, the list has {listed}"),
             )
             .label(format!("use {listed}, or remove the key"))
             .note("with `machines` the list decides"),

@@ -9,8 +9,16 @@ use crate::scalar::{LabelKey, LabelValue};
 /// A host name has 63 characters; a dash and a number follow cluster and pool.
 const LONGEST_TOGETHER: usize = 56;
 
-/// Names that our own resources have.
-const RESERVED: [&str; 5] = ["cp", "control-plane", "controlplane", "api", "lb"];
+/// Names that our own resources have, or that mean several pools.
+const RESERVED: [&str; 7] = [
+    "cp",
+    "control-plane",
+    "controlplane",
+    "api",
+    "lb",
+    "all",
+    "all-workers",
+];
 
 pub(super) fn check(cluster: &Cluster, problems: &Problems) {
     for (index, pool) in cluster.pools.iter().enumerate() {
@@ -61,7 +69,7 @@ fn check_pool(cluster: &Cluster, pool: &Pool, before: &[Pool], problems: &Proble
                 pool.name.span,
                 format!("a pool cannot be called `{name}`"),
             )
-            .label("this name is taken by the control plane and its load balancer"),
+            .label("this name means something else already"),
         );
     }
     let together = cluster.name.as_str().len() + name.len();

@@ -4,7 +4,9 @@ use std::net::Ipv4Addr;
 
 use super::Rule;
 use crate::cluster::{AddonName, AddonOptions, Cloud, CloudKind, Cluster, Hetzner, Routing};
-use crate::plan::{LARGEST_NETWORK, NetworkPlan, SMALLEST_NETWORK, SUBNETS_BEFORE_POOLS};
+use crate::plan::{
+    LARGEST_NETWORK, NetworkPlan, PoolSubnet, SMALLEST_NETWORK, SUBNETS_BEFORE_POOLS,
+};
 use crate::read::{Problem, Problems, Span};
 use crate::scalar::Cidr;
 
@@ -239,7 +241,7 @@ fn check_native_routing(
 
 fn check_subnets(cluster: &Cluster, plan: &NetworkPlan, problems: &Problems) {
     for (index, pool) in cluster.pools.iter().enumerate() {
-        let Some((_, subnet)) = plan.pools.get(index) else {
+        let Some(PoolSubnet { subnet, .. }) = plan.pools.get(index) else {
             continue;
         };
         let at = pool.subnet.as_ref().map_or(pool.name.span, |subnet| subnet.span);
@@ -278,7 +280,7 @@ fn check_subnet_is_free(
     at: Span,
     problems: &Problems,
 ) {
-    let (_, subnet) = &plan.pools[index];
+    let PoolSubnet { subnet, .. } = &plan.pools[index];
     let own = [
         ("the control planes", Some(plan.control_plane)),
         ("the load balancers", plan.load_balancers),
@@ -291,7 +293,13 @@ fn check_subnet_is_free(
                 .label(format!("it belongs to {what}")),
         );
     }
+<<<<<<< HEAD
     if let Some(before) = plan.pools[..index].iter().position(|(_, other)| other.overlaps(*subnet))
+=======
+    if let Some(before) = plan.pools[..index]
+        .iter()
+        .position(|other| other.subnet.overlaps(*subnet))
+>>>>>>> spec
     {
         let other = &cluster.pools[before];
         let span = other.subnet.as_ref().map_or(other.name.span, |subnet| subnet.span);

@@ -76,6 +76,8 @@ pub enum Rule {
     NoGitops,
     /// A machine without a disk to install on.
     NoInstallDisk,
+    /// Nodes that cannot reach registries without IPv6.
+    NoIpv4,
     /// A TPM key where there is no TPM.
     NoTpm,
     /// A list of sources without one.
@@ -90,6 +92,8 @@ pub enum Rule {
     OldCpu,
     /// The Talos API open to everybody.
     OpenToAll,
+    /// A document that describes something else.
+    OtherKind,
     /// An address outside its network.
     OutsideNetwork,
     /// Networks that share addresses.
@@ -203,6 +207,7 @@ impl Word for Rule {
         Self::NoEndpoint,
         Self::NoGitops,
         Self::NoInstallDisk,
+        Self::NoIpv4,
         Self::NoTpm,
         Self::NobodyMayEnter,
         Self::NotPrivate,
@@ -210,6 +215,7 @@ impl Word for Rule {
         Self::NowhereToSchedule,
         Self::OldCpu,
         Self::OpenToAll,
+        Self::OtherKind,
         Self::OutsideNetwork,
         Self::Overlap,
         Self::PodCidrSize,
@@ -277,6 +283,7 @@ impl Word for Rule {
         "no-endpoint",
         "no-gitops",
         "no-install-disk",
+        "no-ipv4",
         "no-tpm",
         "nobody-may-enter",
         "not-private",
@@ -284,6 +291,7 @@ impl Word for Rule {
         "nowhere-to-schedule",
         "old-cpu",
         "open-to-all",
+        "other-kind",
         "outside-network",
         "overlap",
         "pod-cidr-size",

@@ -38,8 +38,14 @@ fn check_patches(cluster: &Cluster, problems: &Problems) {
         };
         if !cluster.pools.iter().any(|known| known.name.value == *pool) {
             let pools = cluster.pools.iter().map(|pool| pool.name.as_str());
+<<<<<<< HEAD
             let known =
                 ["all", crate::cluster::CONTROL_PLANE_POOL, "workers"].into_iter().chain(pools);
+=======
+            let known = ["all", crate::cluster::CONTROL_PLANE_POOL, "all-workers"]
+                .into_iter()
+                .chain(pools);
+>>>>>>> spec
             problems.push(unknown_pool(pool.as_str(), target.span, known));
         }
     }

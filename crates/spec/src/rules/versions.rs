@@ -74,7 +74,8 @@ fn check_kubernetes(cluster: &Cluster, problems: &Problems) {
         .collect();
     problems.push(match fitting.as_slice() {
         [] => problem,
-        fitting => problem.help(format!("Talos {} runs it", fitting.join(" and "))),
+        [one] => problem.help(format!("Talos {one} runs it")),
+        several => problem.help(format!("Talos {} run it", several.join(" and "))),
     });
 }
 

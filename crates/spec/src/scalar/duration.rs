@@ -149,4 +149,12 @@ mod tests {
             assert_eq!(Duration::parse(text), Err(label.to_owned()), "{text}");
         }
     }
+
+    proptest::proptest! {
+        #[test]
+        fn what_is_printed_reads_back(seconds in 1_u32..=DAY) {
+            let duration = Duration(seconds);
+            proptest::prop_assert_eq!(Duration::parse(&duration.to_string()), Ok(duration));
+        }
+    }
 }

@@ -69,6 +69,25 @@ pub(crate) trait Word: Copy + PartialEq + 'static {
     }
 }
 
+/// Gives newtypes of text their accessor and `Display`.
+macro_rules! text_of {
+    ($($name:ident),*) => {$(
+        impl $name {
+            /// The text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    )*};
+}
+pub(super) use text_of;
+
 impl Format {
     /// Says what was expected, for a caret.
     pub(crate) fn expected(&self) -> String {

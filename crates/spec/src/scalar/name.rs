@@ -1,7 +1,5 @@
 //! Names of clusters, pools and things around them.
 
-use std::fmt;
-
 use serde::Serialize;
 
 use super::{Complaint, Format, Json, Scalar};
@@ -24,23 +22,7 @@ pub struct DnsName(String);
 
 const LABEL: &str = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$";
 
-macro_rules! text_of {
-    ($($name:ident),*) => {$(
-        impl $name {
-            /// The name as text.
-            pub fn as_str(&self) -> &str {
-                &self.0
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
-            }
-        }
-    )*};
-}
-text_of!(ClusterName, PoolName, ResourceName, DnsName);
+super::format::text_of!(ClusterName, PoolName, ResourceName, DnsName);
 
 impl Scalar for ClusterName {
     const FORMAT: Format = Format {

@@ -1,7 +1,5 @@
 //! Text with a shape: paths, addresses of services, extensions.
 
-use std::fmt;
-
 use serde::Serialize;
 
 use super::{Complaint, Format, Json, Scalar};
@@ -36,23 +34,7 @@ pub struct GitUrl(String);
 #[serde(transparent)]
 pub struct Extension(String);
 
-macro_rules! text_of {
-    ($($name:ident),*) => {$(
-        impl $name {
-            /// The text.
-            pub fn as_str(&self) -> &str {
-                &self.0
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
-            }
-        }
-    )*};
-}
-text_of!(Text, FilePath, HttpsUrl, HttpUrl, GitUrl, Extension);
+super::format::text_of!(Text, FilePath, HttpsUrl, HttpUrl, GitUrl, Extension);
 
 impl GitUrl {
     /// Whether it is reached over SSH.
