@@ -255,7 +255,10 @@ impl ControlPlane {
             ))
             .arg(flag("cluster-signing-cert-file", file("ca.crt")))
             .arg(flag("cluster-signing-key-file", file("ca.key")))
-            .arg("--use-service-account-credentials=true");
+            .arg("--use-service-account-credentials=true")
+            // Its own restraint, meant for large clusters, costs seconds at
+            // the start: every controller fetches a token and discovers.
+            .args(["--kube-api-qps=500", "--kube-api-burst=1000"]);
         let (scheduler, port) = self.controller("kube-scheduler")?;
         let mut manager = Daemon::start(&mut self.run, "kube-controller-manager", manager)?;
         let mut scheduler = Daemon::start(&mut self.run, "kube-scheduler", scheduler)?;
