@@ -3,7 +3,7 @@
 //!
 //! The owner holds a lock on the folder for as long as it lives. The kernel
 //! frees it at the owner's death, whatever the cause; that is how the
-//! [warden](crate::warden) and the [janitor](crate::janitor) know.
+//! [warden] and the [janitor] know.
 
 use std::fs::{self, DirBuilder, File};
 use std::io;

@@ -27,6 +27,18 @@ use crate::tail::tail;
 
 const PROGRAM: &str = "rig-warden";
 
+/// What the program consists of, as far as it decides what is cleaned up.
+const SOURCES: [&str; 8] = [
+    "bin/rig-warden.rs",
+    "janitor/host_files.rs",
+    "janitor/kernel.rs",
+    "janitor/mod.rs",
+    "janitor/processes.rs",
+    "process.rs",
+    "run.rs",
+    "warden.rs",
+];
+
 /// Why no warden could be set up.
 #[derive(Debug, Error)]
 pub enum WardenError {
@@ -104,9 +116,15 @@ fn is_current(program: &Path) -> bool {
 }
 
 fn newest_source() -> Option<SystemTime> {
+<<<<<<< HEAD
     let parts = ["process.rs", "run.rs", "janitor.rs", "warden.rs", "bin/rig-warden.rs"];
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     parts.iter().filter_map(|part| fs::metadata(source.join(part)).ok()?.modified().ok()).max()
+=======
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let modified = |part: &&str| fs::metadata(source.join(part)).ok()?.modified().ok();
+    SOURCES.iter().filter_map(modified).max()
+>>>>>>> rig
 }
 
 fn build() -> Result<(), WardenError> {
@@ -132,6 +150,13 @@ mod tests {
     fn test_binaries_find_the_programs_beside_their_folder() {
         assert_eq!(beside(Path::new("/t/debug/deps/x-1")), PathBuf::from("/t/debug"));
         assert_eq!(beside(Path::new("/t/debug/xtask")), PathBuf::from("/t/debug"));
+    }
+
+    #[test]
+    fn the_sources_exist() {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let missing = SOURCES.iter().find(|part| !source.join(part).is_file());
+        assert_eq!(missing, None);
     }
 
     #[test]

@@ -107,7 +107,14 @@ impl Connection {
             }
             Some(Fault::CutAfter(left)) => {
                 let answer = self.forward(request).await?;
-                Ok(answer.map(|body| Cut { body, left }.boxed()))
+                Ok(answer.map(|body| {
+                    Cut {
+                        body,
+                        left,
+                        sent: false,
+                    }
+                    .boxed()
+                }))
             }
         }
     }
@@ -198,10 +205,11 @@ fn reason(code: u16) -> &'static str {
     }
 }
 
-/// A body that breaks off.
+/// A body that breaks off, but only after what came before was sent.
 struct Cut {
     body: Answer,
     left: usize,
+    sent: bool,
 }
 
 impl Body for Cut {
@@ -212,6 +220,13 @@ impl Body for Cut {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
+        if self.left == 0 && !self.sent {
+            // The server sends what it holds when a body has nothing ready; an
+            // error at once would make it throw that away.
+            self.sent = true;
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         if self.left == 0 {
             return Poll::Ready(Some(Err(Failure::AsTold("cut this answer"))));
         }

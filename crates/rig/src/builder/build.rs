@@ -1,4 +1,4 @@
-//! Finding a component, or building it.
+//! One build under way, and what to say when it fails.
 
 use std::fs::{self, File};
 use std::io;
@@ -8,19 +8,19 @@ use std::thread;
 use std::time::Duration;
 
 use serde::Deserialize;
-use thiserror::Error;
 
-use crate::cache::{BuildLock, Entry};
-use crate::component::{Check, Component, Origin};
-use crate::packages::{self, PackageError};
+use super::{BuildError, cache};
+use crate::cache::BuildLock;
+use crate::component::{Check, Component};
 use crate::recipe::Recipe;
-use crate::say::{Elapsed, about, brief, say};
+use crate::say::Elapsed;
 use crate::settings::Settings;
 use crate::tail::tail;
 
 /// How many lines of a failed build are shown.
 const SHOWN_LINES: usize = 15;
 
+<<<<<<< HEAD:crates/rig/src/builder.rs
 /// Where a component was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found {
@@ -155,16 +155,18 @@ fn cache(component: &Component, settings: &Settings) -> impl Fn(io::Error) -> Bu
     move |source| BuildError::Cache { name: name.clone(), cache: cache.clone(), source }
 }
 
+=======
+>>>>>>> rig:crates/rig/src/builder/build.rs
 /// One build under way.
-struct Build<'a> {
-    component: &'a Component,
-    settings: &'a Settings,
-    lock: &'a BuildLock,
-    elapsed: Elapsed,
+pub(super) struct Build<'a> {
+    pub(super) component: &'a Component,
+    pub(super) settings: &'a Settings,
+    pub(super) lock: &'a BuildLock,
+    pub(super) elapsed: Elapsed,
 }
 
 impl Build<'_> {
-    fn run(&mut self, recipe: &Recipe<'_>) -> Result<(), BuildError> {
+    pub(super) fn run(&mut self, recipe: &Recipe<'_>) -> Result<(), BuildError> {
         let failed = cache(self.component, self.settings);
         fs::create_dir_all(self.lock.target()).map_err(&failed)?;
         if let Some(mut download) = recipe.download() {
