@@ -59,7 +59,12 @@ impl<'a> Recipe<'a> {
             return None;
         };
         let mut go = go();
-        go.args(["mod", "download", "-json", &format!("{module}@{}", self.component.version)]);
+        go.args([
+            "mod",
+            "download",
+            "-json",
+            &format!("{module}@{}", self.component.version),
+        ]);
         Some(go)
     }
 
@@ -70,16 +75,23 @@ impl<'a> Recipe<'a> {
         let flags = self.linker_flags();
         match &self.component.from {
             Origin::Wrapper { module, package } => {
-                go.current_dir(module_dir(module)).args(["build", "-trimpath", "-ldflags", &flags]);
-                go.arg("-o").arg(target.join(&self.component.name)).arg(package);
+                go.current_dir(module_dir(module))
+                    .args(["build", "-trimpath", "-ldflags", &flags]);
+                go.arg("-o")
+                    .arg(target.join(&self.component.name))
+                    .arg(package);
             }
             Origin::Install { module, package } => {
-                go.env("GOBIN", target).args(["install", "-trimpath", "-ldflags", &flags]);
+                go.env("GOBIN", target)
+                    .args(["install", "-trimpath", "-ldflags", &flags]);
                 go.arg(format!("{module}/{package}@{}", self.component.version));
             }
             Origin::Copy { package, .. } => {
-                go.current_dir(source).args(["build", "-trimpath", "-ldflags", &flags]);
-                go.arg("-o").arg(target.join(&self.component.name)).arg(package);
+                go.current_dir(source)
+                    .args(["build", "-trimpath", "-ldflags", &flags]);
+                go.arg("-o")
+                    .arg(target.join(&self.component.name))
+                    .arg(package);
             }
             Origin::Debian(_) => unreachable!("`Recipe::of` gives these no recipe"),
         }
@@ -114,12 +126,15 @@ fn go() -> Command {
 }
 
 fn module_dir(module: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("modules").join(module)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("modules")
+        .join(module)
 }
 
 fn module_files(dir: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut files =
-        fs::read_dir(dir)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
+    let mut files = fs::read_dir(dir)?
+        .map(|entry| Ok(entry?.path()))
+        .collect::<io::Result<Vec<_>>>()?;
     files.sort();
     Ok(files)
 }
@@ -148,7 +163,10 @@ mod tests {
         changed.version = "v4.3.2".into();
         let after = Recipe::of(&changed).unwrap().digest().unwrap();
         assert_ne!(before, after);
-        assert_ne!(recipe("kubelet").digest().unwrap(), recipe("kubectl").digest().unwrap());
+        assert_ne!(
+            recipe("kubelet").digest().unwrap(),
+            recipe("kubectl").digest().unwrap()
+        );
     }
 
     #[test]

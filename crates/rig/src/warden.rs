@@ -70,7 +70,11 @@ impl Warden {
 /// Starts a warden for a run's folder, whose lock the caller holds.
 pub fn watch(dir: &Path) -> Result<Warden, WardenError> {
     let mut command = Command::new(program()?);
-    command.arg(dir).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .arg(dir)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     // In a group of its own, a Ctrl-C at the terminal does not reach it.
     let child = command.process_group(0).spawn()?;
     Ok(Warden { child })
@@ -94,7 +98,9 @@ pub fn stand_guard(dir: &Path) -> io::Result<Vec<Leftover>> {
 /// Returns the program, built if need be, once at a time in this process.
 fn program() -> Result<PathBuf, WardenError> {
     static BUILDING: Mutex<()> = Mutex::new(());
-    let _one = BUILDING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let _one = BUILDING
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
     let path = beside(&env::current_exe()?).join(PROGRAM);
     if is_current(&path) {
         return Ok(path);
@@ -106,7 +112,11 @@ fn program() -> Result<PathBuf, WardenError> {
 /// Returns cargo's output folder: test binaries lie one below it, in `deps`.
 fn beside(executable: &Path) -> PathBuf {
     let dir = executable.parent().unwrap_or(Path::new("."));
-    let dir = if dir.ends_with("deps") { dir.parent().unwrap_or(dir) } else { dir };
+    let dir = if dir.ends_with("deps") {
+        dir.parent().unwrap_or(dir)
+    } else {
+        dir
+    };
     dir.to_owned()
 }
 
@@ -116,15 +126,9 @@ fn is_current(program: &Path) -> bool {
 }
 
 fn newest_source() -> Option<SystemTime> {
-<<<<<<< HEAD
-    let parts = ["process.rs", "run.rs", "janitor.rs", "warden.rs", "bin/rig-warden.rs"];
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    parts.iter().filter_map(|part| fs::metadata(source.join(part)).ok()?.modified().ok()).max()
-=======
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let modified = |part: &&str| fs::metadata(source.join(part)).ok()?.modified().ok();
     SOURCES.iter().filter_map(modified).max()
->>>>>>> rig
 }
 
 fn build() -> Result<(), WardenError> {
@@ -139,7 +143,9 @@ fn build() -> Result<(), WardenError> {
     if output.status.success() {
         return Ok(());
     }
-    Err(WardenError::Build { output: tail(&String::from_utf8_lossy(&output.stderr), 15) })
+    Err(WardenError::Build {
+        output: tail(&String::from_utf8_lossy(&output.stderr), 15),
+    })
 }
 
 #[cfg(test)]
@@ -148,8 +154,14 @@ mod tests {
 
     #[test]
     fn test_binaries_find_the_programs_beside_their_folder() {
-        assert_eq!(beside(Path::new("/t/debug/deps/x-1")), PathBuf::from("/t/debug"));
-        assert_eq!(beside(Path::new("/t/debug/xtask")), PathBuf::from("/t/debug"));
+        assert_eq!(
+            beside(Path::new("/t/debug/deps/x-1")),
+            PathBuf::from("/t/debug")
+        );
+        assert_eq!(
+            beside(Path::new("/t/debug/xtask")),
+            PathBuf::from("/t/debug")
+        );
     }
 
     #[test]

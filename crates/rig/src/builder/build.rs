@@ -20,143 +20,6 @@ use crate::tail::tail;
 /// How many lines of a failed build are shown.
 const SHOWN_LINES: usize = 15;
 
-<<<<<<< HEAD:crates/rig/src/builder.rs
-/// Where a component was found.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
-    /// In the directory that the user gave.
-    Given(PathBuf),
-    /// In the rig's cache.
-    Cached(PathBuf),
-    /// Installed on this machine.
-    Installed(PathBuf),
-}
-
-/// Why a component could not be had.
-#[derive(Debug, Error)]
-pub enum BuildError {
-    /// The cache could not be read or written.
-    #[error("could not use the cache entry of {name} in {}", cache.display())]
-    Cache {
-        /// The component.
-        name: String,
-        /// The cache's folder.
-        cache: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// Go is not installed.
-    #[error(
-        "could not build {name} {version}: Go is not installed\n  \
-         next  install Go 1.26 or newer (https://go.dev/dl), or point SEAWORTHY_RIG_PATH \
-         at a directory that holds {name}"
-    )]
-    GoMissing {
-        /// The component.
-        name: String,
-        /// Its version.
-        version: String,
-    },
-    /// The build ran and failed.
-    #[error("could not build {name} {version}: {command}: {status}\n{output}\n  next  {next}")]
-    Failed {
-        /// The component.
-        name: String,
-        /// Its version.
-        version: String,
-        /// What was run.
-        command: String,
-        /// How it ended.
-        status: ExitStatus,
-        /// Its last lines.
-        output: String,
-        /// What to do about it.
-        next: &'static str,
-    },
-    /// The finished binary is not what was asked for.
-    #[error(
-        "{name} was built, but `{name} {args}` did not print `{wanted}`; it printed:\n{output}"
-    )]
-    WrongVersion {
-        /// The component.
-        name: String,
-        /// The arguments that it was run with.
-        args: String,
-        /// What was expected.
-        wanted: String,
-        /// What it said.
-        output: String,
-    },
-    /// Packages of the distribution are missing and could not be installed.
-    #[error(transparent)]
-    Packages(#[from] PackageError),
-}
-
-impl Found {
-    /// Returns the path of the binary.
-    pub fn path(&self) -> &Path {
-        match self {
-            Self::Given(path) | Self::Cached(path) | Self::Installed(path) => path,
-        }
-    }
-}
-
-/// Looks for a component, without building anything: the user's directory,
-/// then the cache, then the machine's packages.
-pub fn find(component: &Component, settings: &Settings) -> Result<Option<Found>, BuildError> {
-    if let Some(given) = settings.path.as_ref().map(|dir| dir.join(&component.name))
-        && given.is_file()
-    {
-        return Ok(Some(Found::Given(given)));
-    }
-    if let Origin::Debian(programs) = &component.from {
-        return Ok(packages::installed(programs).map(Found::Installed));
-    }
-    let Some(recipe) = Recipe::of(component) else {
-        return Ok(None);
-    };
-    let entry = Entry::of(component, &recipe, settings).map_err(cache(component, settings))?;
-    Ok(entry.binary().map(Found::Cached))
-}
-
-/// Finds a component or builds it; `place` says which of how many it is.
-pub fn obtain(
-    component: &Component,
-    settings: &Settings,
-    place: &str,
-) -> Result<Found, BuildError> {
-    if let Some(found) = find(component, settings)? {
-        return Ok(found);
-    }
-    if let Origin::Debian(programs) = &component.from {
-        return Ok(Found::Installed(packages::install(programs)?));
-    }
-    let recipe = Recipe::of(component).expect("all but packages have a recipe");
-    let failed = cache(component, settings);
-    let entry = Entry::of(component, &recipe, settings).map_err(&failed)?;
-    let lock = entry.lock().map_err(&failed)?;
-    if let Some(binary) = entry.binary() {
-        return Ok(Found::Cached(binary));
-    }
-    let title = format!("{} {}", component.name, component.version);
-    say("Building", format!("{title} ({}; {place})", about(component.seconds)));
-    let elapsed = Elapsed::start();
-    let mut build = Build { component, settings, lock: &lock, elapsed };
-    build.run(&recipe)?;
-    let took = build.elapsed.stop();
-    let binary = entry.fill(&lock).map_err(&failed)?;
-    let size = fs::metadata(&binary).map_or(0, |file| file.len() / 1_000_000);
-    say("Built", format!("{title} in {} ({size} MB)", brief(took)));
-    Ok(Found::Cached(binary))
-}
-
-fn cache(component: &Component, settings: &Settings) -> impl Fn(io::Error) -> BuildError {
-    let (name, cache) = (component.name.clone(), settings.cache.clone());
-    move |source| BuildError::Cache { name: name.clone(), cache: cache.clone(), source }
-}
-
-=======
->>>>>>> rig:crates/rig/src/builder/build.rs
 /// One build under way.
 pub(super) struct Build<'a> {
     pub(super) component: &'a Component,
@@ -205,7 +68,11 @@ impl Build<'_> {
             self.elapsed.tick("Building", &title);
         };
         let output = fs::read_to_string(&log).map_err(&failed)?;
-        if status.success() { Ok(output) } else { Err(self.failure(command, status, &output)) }
+        if status.success() {
+            Ok(output)
+        } else {
+            Err(self.failure(command, status, &output))
+        }
     }
 
     fn failure(&self, command: &Command, status: ExitStatus, output: &str) -> BuildError {
@@ -226,7 +93,10 @@ impl Build<'_> {
             return Ok(());
         };
         let binary = self.lock.target().join(&self.component.name);
-        let run = Command::new(&binary).args(args).stdin(Stdio::null()).output();
+        let run = Command::new(&binary)
+            .args(args)
+            .stdin(Stdio::null())
+            .output();
         let output = match run {
             Ok(run) => {
                 let (out, err) = (run.stdout, run.stderr);

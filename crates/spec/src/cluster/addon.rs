@@ -169,13 +169,21 @@ const ADDON: &[Field] = &[
         Kind::Scalar(ResourceName::FORMAT),
         "The namespace, if not the usual one.",
     ),
-    optional("values", Kind::Free, "Helm values that win over ours. No secrets."),
+    optional(
+        "values",
+        Kind::Free,
+        "Helm values that win over ours. No secrets.",
+    ),
     optional(
         "valuesFiles",
         Kind::Scalars(FilePath::FORMAT),
         "Files with helm values; later ones win, and `values` wins over all.",
     ),
-    optional("chart", Kind::Map(&CHART), "Another chart than the catalogue's."),
+    optional(
+        "chart",
+        Kind::Map(&CHART),
+        "Another chart than the catalogue's.",
+    ),
     optional(
         "rendered",
         Kind::Scalar(FilePath::FORMAT),
@@ -197,8 +205,16 @@ static CHART: Shape = Shape {
     name: "Chart",
     doc: "A helm chart and where it is found.",
     groups: &[&[
-        required("repository", Kind::Scalar(HttpsUrl::FORMAT), "The chart repository."),
-        required("name", Kind::Scalar(ResourceName::FORMAT), "The chart's name."),
+        required(
+            "repository",
+            Kind::Scalar(HttpsUrl::FORMAT),
+            "The chart repository.",
+        ),
+        required(
+            "name",
+            Kind::Scalar(ResourceName::FORMAT),
+            "The chart's name.",
+        ),
     ]],
     pick: Pick::Any,
 };
@@ -207,7 +223,11 @@ pub(crate) static ADDONS: Shape = Shape {
     name: "Addons",
     doc: "What is installed into the cluster. `{}` takes the defaults.",
     groups: &[&[
-        optional("cilium", Kind::Map(&CILIUM), "Cilium: the pod network, without kube-proxy."),
+        optional(
+            "cilium",
+            Kind::Map(&CILIUM),
+            "Cilium: the pod network, without kube-proxy.",
+        ),
         optional(
             "hcloud-ccm",
             Kind::Map(&HCLOUD_CCM),
@@ -233,7 +253,11 @@ pub(crate) static ADDONS: Shape = Shape {
             Kind::Map(&SEALED_SECRETS),
             "Sealed Secrets: secrets that can lie in a repository.",
         ),
-        optional("flux", Kind::Map(&FLUX), "Flux: the cluster follows a git repository."),
+        optional(
+            "flux",
+            Kind::Map(&FLUX),
+            "Flux: the cluster follows a git repository.",
+        ),
     ]],
     pick: Pick::Any,
 };
@@ -261,7 +285,10 @@ static CILIUM: Shape = Shape {
 static HCLOUD_CCM: Shape = plain("HcloudCcm", "Hetzner's cloud controller.");
 static HCLOUD_CSI: Shape = plain("HcloudCsi", "Hetzner's storage driver.");
 static PROXMOX_CSI: Shape = plain("ProxmoxCsi", "Proxmox' storage driver.");
-static METRICS_SERVER: Shape = plain("MetricsServer", "Metrics for `kubectl top` and autoscaling.");
+static METRICS_SERVER: Shape = plain(
+    "MetricsServer",
+    "Metrics for `kubectl top` and autoscaling.",
+);
 
 static SEALED_SECRETS: Shape = Shape {
     name: "SealedSecrets",
@@ -310,8 +337,16 @@ static FLUX: Shape = Shape {
                 Kind::Scalar(GitUrl::FORMAT),
                 "The repository, as `ssh://` or `https://`.",
             ),
-            optional("branch", Kind::Scalar(Text::FORMAT), "The branch. Default: main."),
-            required("path", Kind::Scalar(FilePath::FORMAT), "The folder in the repository."),
+            optional(
+                "branch",
+                Kind::Scalar(Text::FORMAT),
+                "The branch. Default: main.",
+            ),
+            required(
+                "path",
+                Kind::Scalar(FilePath::FORMAT),
+                "The folder in the repository.",
+            ),
             optional(
                 "interval",
                 Kind::Scalar(Duration::FORMAT),
@@ -339,7 +374,12 @@ static FLUX: Shape = Shape {
 };
 
 const fn plain(name: &'static str, doc: &'static str) -> Shape {
-    Shape { name, doc, groups: &[ADDON], pick: Pick::Any }
+    Shape {
+        name,
+        doc,
+        groups: &[ADDON],
+        pick: Pick::Any,
+    }
 }
 
 impl Addons {
@@ -396,7 +436,9 @@ impl Addon {
     /// A boolean among the helm values written here.
     pub(crate) fn value(&self, path: &[&str]) -> Option<bool> {
         let root = &self.values.as_ref()?.value;
-        path.iter().try_fold(root, |node, key| node.get(key))?.as_bool()
+        path.iter()
+            .try_fold(root, |node, key| node.get(key))?
+            .as_bool()
     }
 }
 
@@ -407,9 +449,9 @@ impl AddonOptions {
                 encryption: fields.optional("encryption"),
                 routing: fields.optional("routing"),
             },
-            AddonName::SealedSecrets => {
-                Self::SealedSecrets { key: fields.map("key").map(SealingKey::decode) }
-            }
+            AddonName::SealedSecrets => Self::SealedSecrets {
+                key: fields.map("key").map(SealingKey::decode),
+            },
             AddonName::Flux => Self::Flux(Box::new(GitAccess::decode(fields))),
             _ => Self::Plain,
         }

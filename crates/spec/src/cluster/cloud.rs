@@ -192,7 +192,11 @@ static PROXMOX: Shape = Shape {
             Kind::Scalars(ResourceName::FORMAT),
             "The Proxmox hosts that VMs are spread over, in turn.",
         ),
-        required("storage", Kind::Scalar(ResourceName::FORMAT), "The storage for the VMs' disks."),
+        required(
+            "storage",
+            Kind::Scalar(ResourceName::FORMAT),
+            "The storage for the VMs' disks.",
+        ),
         optional(
             "importStorage",
             Kind::Scalar(ResourceName::FORMAT),
@@ -208,8 +212,16 @@ static PROXMOX: Shape = Shape {
             Kind::Scalar(Within::<1, 4094>::FORMAT),
             "The VLAN tag of the VMs' network cards.",
         ),
-        required("network", Kind::Scalar(Cidr::FORMAT), "The network behind the bridge."),
-        required("gateway", Kind::Scalar(Ipv4Addr::FORMAT), "The network's gateway."),
+        required(
+            "network",
+            Kind::Scalar(Cidr::FORMAT),
+            "The network behind the bridge.",
+        ),
+        required(
+            "gateway",
+            Kind::Scalar(Ipv4Addr::FORMAT),
+            "The network's gateway.",
+        ),
         optional(
             "nameservers",
             Kind::Scalars(Ipv4Addr::FORMAT),
@@ -238,8 +250,16 @@ static VMIDS: Shape = Shape {
     name: "VmIds",
     doc: "A range of VM numbers, both ends included.",
     groups: &[&[
-        required("from", Kind::Scalar(Within::<100, 999_999_999>::FORMAT), "The lowest number."),
-        required("to", Kind::Scalar(Within::<100, 999_999_999>::FORMAT), "The highest number."),
+        required(
+            "from",
+            Kind::Scalar(Within::<100, 999_999_999>::FORMAT),
+            "The lowest number.",
+        ),
+        required(
+            "to",
+            Kind::Scalar(Within::<100, 999_999_999>::FORMAT),
+            "The highest number.",
+        ),
     ]],
     pick: Pick::Any,
 };
@@ -248,13 +268,21 @@ static MACHINES: Shape = Shape {
     name: "Machines",
     doc: "Machines that exist already.",
     groups: &[&[
-        required("network", Kind::Scalar(Cidr::FORMAT), "The network that the machines share."),
+        required(
+            "network",
+            Kind::Scalar(Cidr::FORMAT),
+            "The network that the machines share.",
+        ),
         optional(
             "gateway",
             Kind::Scalar(Ipv4Addr::FORMAT),
             "The network's gateway. Without it the machines keep what DHCP gives them.",
         ),
-        optional("nameservers", Kind::Scalars(Ipv4Addr::FORMAT), "Resolvers for the nodes."),
+        optional(
+            "nameservers",
+            Kind::Scalars(Ipv4Addr::FORMAT),
+            "Resolvers for the nodes.",
+        ),
         required("nodes", Kind::Maps(&MACHINE), "The machines."),
     ]],
     pick: Pick::Any,
@@ -365,7 +393,9 @@ impl Hetzner {
 
     /// The private network.
     pub fn network(&self) -> Cidr {
-        self.network.as_ref().map_or_else(Cidr::stand_in, |network| network.value)
+        self.network
+            .as_ref()
+            .map_or_else(Cidr::stand_in, |network| network.value)
     }
 }
 
@@ -394,8 +424,11 @@ impl Proxmox {
 
 impl VmIds {
     fn decode(fields: Fields<'_>) -> Self {
-        let range =
-            Self { at: fields.at(), from: fields.required("from"), to: fields.required("to") };
+        let range = Self {
+            at: fields.at(),
+            from: fields.required("from"),
+            to: fields.required("to"),
+        };
         fields.finish();
         range
     }
@@ -408,7 +441,11 @@ impl Machines {
             network: fields.required("network"),
             gateway: fields.optional("gateway"),
             nameservers: fields.list("nameservers"),
-            nodes: fields.maps("nodes").into_iter().map(Machine::decode).collect(),
+            nodes: fields
+                .maps("nodes")
+                .into_iter()
+                .map(Machine::decode)
+                .collect(),
         };
         fields.finish();
         machines
@@ -416,7 +453,9 @@ impl Machines {
 
     /// The machines of a pool, or of the control plane.
     pub fn members<'a>(&'a self, pool: &'a str) -> impl Iterator<Item = &'a Machine> {
-        self.nodes.iter().filter(move |machine| machine.pool.as_str() == pool)
+        self.nodes
+            .iter()
+            .filter(move |machine| machine.pool.as_str() == pool)
     }
 
     pub(crate) fn control_planes(&self) -> u32 {

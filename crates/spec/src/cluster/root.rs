@@ -73,8 +73,16 @@ pub(crate) static ROOT: Shape = Shape {
             Kind::Scalar(ApiVersion::FORMAT),
             "The version of this file's format.",
         ),
-        required("kind", Kind::Scalar(ClusterKind::FORMAT), "What the file describes."),
-        required("metadata", Kind::Map(&METADATA), "The cluster's name and labels."),
+        required(
+            "kind",
+            Kind::Scalar(ClusterKind::FORMAT),
+            "What the file describes.",
+        ),
+        required(
+            "metadata",
+            Kind::Map(&METADATA),
+            "The cluster's name and labels.",
+        ),
         required("spec", Kind::Map(&SPEC), "The cluster itself."),
     ]],
     pick: Pick::Any,
@@ -91,7 +99,10 @@ static METADATA: Shape = Shape {
         ),
         optional(
             "labels",
-            Kind::Table { keys: LabelKey::FORMAT, values: LabelValue::FORMAT },
+            Kind::Table {
+                keys: LabelKey::FORMAT,
+                values: LabelValue::FORMAT,
+            },
             "Labels for everything that is made in the cloud, besides seaworthy's own.",
         ),
     ]],
@@ -107,7 +118,11 @@ static SPEC: Shape = Shape {
             Kind::Map(&CLOUD),
             "Where the cluster runs: one of `hetzner`, `proxmox` and `machines`.",
         ),
-        required("talos", Kind::Map(&TALOS), "The operating system of the nodes."),
+        required(
+            "talos",
+            Kind::Map(&TALOS),
+            "The operating system of the nodes.",
+        ),
         required("kubernetes", Kind::Map(&KUBERNETES), "Kubernetes itself."),
         required(
             "controlPlane",
@@ -141,7 +156,10 @@ static SPEC: Shape = Shape {
         ),
         optional(
             "timeouts",
-            Kind::Table { keys: Stage::FORMAT, values: Duration::FORMAT },
+            Kind::Table {
+                keys: Stage::FORMAT,
+                values: Duration::FORMAT,
+            },
             "How long a gate may wait, by stage, where the default does not fit.",
         ),
         optional(
@@ -157,8 +175,16 @@ static MANIFEST: Shape = Shape {
     name: "Manifest",
     doc: "Objects that are applied besides the addons.",
     groups: &[&[
-        required("name", Kind::Scalar(ResourceName::FORMAT), "A name for the report."),
-        required("path", Kind::Scalar(FilePath::FORMAT), "A YAML file, or a folder of them."),
+        required(
+            "name",
+            Kind::Scalar(ResourceName::FORMAT),
+            "A name for the report.",
+        ),
+        required(
+            "path",
+            Kind::Scalar(FilePath::FORMAT),
+            "A YAML file, or a folder of them.",
+        ),
         optional(
             "after",
             Kind::Scalar(Stage::FORMAT),
@@ -184,7 +210,11 @@ impl Cluster {
             pools: spec.maps("pools").into_iter().map(Pool::decode).collect(),
             firewall: spec.map("firewall").map(Firewall::decode),
             addons: spec.map("addons").map(Addons::decode).unwrap_or_default(),
-            manifests: spec.maps("manifests").into_iter().map(ManifestSource::decode).collect(),
+            manifests: spec
+                .maps("manifests")
+                .into_iter()
+                .map(ManifestSource::decode)
+                .collect(),
             max_monthly_eur: spec.optional("maxMonthlyEur"),
             timeouts: spec.table("timeouts"),
             stability_window: spec.optional("stabilityWindow"),
@@ -198,7 +228,11 @@ impl Cluster {
     /// How many nodes there are.
     pub fn node_count(&self) -> u32 {
         self.control_plane_count()
-            + self.pools.iter().map(|pool| self.pool_count(pool)).sum::<u32>()
+            + self
+                .pools
+                .iter()
+                .map(|pool| self.pool_count(pool))
+                .sum::<u32>()
     }
 
     /// How many control planes there are.
@@ -250,8 +284,11 @@ impl ManifestSource {
 }
 
 impl Scalar for ApiVersion {
-    const FORMAT: Format =
-        Format { name: "an API version", example: "", json: Json::Words(&["seaworthy.dev/v1"]) };
+    const FORMAT: Format = Format {
+        name: "an API version",
+        example: "",
+        json: Json::Words(&["seaworthy.dev/v1"]),
+    };
 
     fn read(text: &str) -> Result<Self, Complaint> {
         match text {
@@ -263,7 +300,10 @@ impl Scalar for ApiVersion {
                 ),
                 "it reads `seaworthy.dev/v1`",
             )),
-            _ => Err(Complaint::new("this is not a cluster file", "expected `seaworthy.dev/v1`")),
+            _ => Err(Complaint::new(
+                "this is not a cluster file",
+                "expected `seaworthy.dev/v1`",
+            )),
         }
     }
 
@@ -273,18 +313,15 @@ impl Scalar for ApiVersion {
 }
 
 impl Scalar for ClusterKind {
-    const FORMAT: Format = Format { name: "a kind", example: "", json: Json::Words(&["Cluster"]) };
+    const FORMAT: Format = Format {
+        name: "a kind",
+        example: "",
+        json: Json::Words(&["Cluster"]),
+    };
 
     fn read(text: &str) -> Result<Self, Complaint> {
         match text {
             "Cluster" => Ok(Self),
-<<<<<<< HEAD
-            "List" => {
-                Err(Complaint::new("a list of clusters cannot be read", "expected `Cluster`")
-                    .note("one cluster file describes one cluster"))
-            }
-=======
->>>>>>> spec
             _ => Err(Complaint::new(
                 format!("unknown kind `{}`", crate::scalar::shortened(text)),
                 "expected `Cluster`",

@@ -137,7 +137,11 @@ pub(crate) static TALOS: Shape = Shape {
     name: "Talos",
     doc: "The operating system of the nodes.",
     groups: &[&[
-        required("version", Kind::Scalar(Version::FORMAT), "The Talos version."),
+        required(
+            "version",
+            Kind::Scalar(Version::FORMAT),
+            "The Talos version.",
+        ),
         optional(
             "extensions",
             Kind::Scalars(Extension::FORMAT),
@@ -148,16 +152,27 @@ pub(crate) static TALOS: Shape = Shape {
             Kind::Scalars(Text::FORMAT),
             "Extra kernel arguments that are built into the image.",
         ),
-        optional("patches", Kind::Maps(&PATCH), "Changes to the machine config, in this order."),
+        optional(
+            "patches",
+            Kind::Maps(&PATCH),
+            "Changes to the machine config, in this order.",
+        ),
         optional(
             "install",
             Kind::Map(&INSTALL),
             "Where Talos is installed. Clouds that boot from our image need nothing here.",
         ),
-        optional("diskEncryption", Kind::Map(&DISK_ENCRYPTION), "Which partitions are encrypted."),
+        optional(
+            "diskEncryption",
+            Kind::Map(&DISK_ENCRYPTION),
+            "Which partitions are encrypted.",
+        ),
         optional(
             "registries",
-            Kind::TableOfMaps { keys: DnsName::FORMAT, values: &MIRROR },
+            Kind::TableOfMaps {
+                keys: DnsName::FORMAT,
+                values: &MIRROR,
+            },
             "Mirrors of image registries, by the registry's name. Credentials belong in a patch file.",
         ),
         optional(
@@ -173,8 +188,16 @@ static PATCH: Shape = Shape {
     name: "Patch",
     doc: "A strategic merge patch for the machine config of some nodes.",
     groups: &[&[
-        optional("file", Kind::Scalar(FilePath::FORMAT), "A file with the patch."),
-        optional("inline", Kind::Free, "The patch itself. It is stored as it is: no secrets."),
+        optional(
+            "file",
+            Kind::Scalar(FilePath::FORMAT),
+            "A file with the patch.",
+        ),
+        optional(
+            "inline",
+            Kind::Free,
+            "The patch itself. It is stored as it is: no secrets.",
+        ),
         optional(
             "on",
             Kind::Scalar(PatchTarget::FORMAT),
@@ -188,7 +211,11 @@ pub(crate) static INSTALL: Shape = Shape {
     name: "Install",
     doc: "Where Talos is installed: on a named disk, or on one that fits.",
     groups: &[&[
-        optional("disk", Kind::Scalar(FilePath::FORMAT), "A device, such as `/dev/sda`."),
+        optional(
+            "disk",
+            Kind::Scalar(FilePath::FORMAT),
+            "A device, such as `/dev/sda`.",
+        ),
         optional(
             "diskSelector",
             Kind::Map(&DISK_SELECTOR),
@@ -202,12 +229,32 @@ static DISK_SELECTOR: Shape = Shape {
     name: "DiskSelector",
     doc: "What the disk to install on is like; all that is set must fit.",
     groups: &[&[
-        optional("minSize", Kind::Scalar(Bytes::FORMAT), "At least this large."),
-        optional("maxSize", Kind::Scalar(Bytes::FORMAT), "At most this large."),
-        optional("type", Kind::Scalar(DiskType::FORMAT), "What it is made of."),
-        optional("model", Kind::Scalar(Text::FORMAT), "Its model; `*` matches anything."),
+        optional(
+            "minSize",
+            Kind::Scalar(Bytes::FORMAT),
+            "At least this large.",
+        ),
+        optional(
+            "maxSize",
+            Kind::Scalar(Bytes::FORMAT),
+            "At most this large.",
+        ),
+        optional(
+            "type",
+            Kind::Scalar(DiskType::FORMAT),
+            "What it is made of.",
+        ),
+        optional(
+            "model",
+            Kind::Scalar(Text::FORMAT),
+            "Its model; `*` matches anything.",
+        ),
         optional("serial", Kind::Scalar(Text::FORMAT), "Its serial number."),
-        optional("wwid", Kind::Scalar(Text::FORMAT), "Its world-wide identifier."),
+        optional(
+            "wwid",
+            Kind::Scalar(Text::FORMAT),
+            "Its world-wide identifier.",
+        ),
     ]],
     pick: Pick::Any,
 };
@@ -234,7 +281,11 @@ static MIRROR: Shape = Shape {
     name: "Mirror",
     doc: "Where images of a registry are pulled from instead.",
     groups: &[&[
-        required("endpoints", Kind::Scalars(HttpUrl::FORMAT), "The mirrors, tried in this order."),
+        required(
+            "endpoints",
+            Kind::Scalars(HttpUrl::FORMAT),
+            "The mirrors, tried in this order.",
+        ),
         optional(
             "skipFallback",
             Kind::Scalar(bool::FORMAT),
@@ -250,7 +301,11 @@ impl Talos {
             version: fields.required("version"),
             extensions: fields.list("extensions"),
             kernel_args: fields.list("kernelArgs"),
-            patches: fields.maps("patches").into_iter().map(Patch::decode).collect(),
+            patches: fields
+                .maps("patches")
+                .into_iter()
+                .map(Patch::decode)
+                .collect(),
             install: fields.map("install").map(Install::decode),
             disk_encryption: fields.map("diskEncryption").map(DiskEncryption::decode),
             registries: fields
@@ -273,7 +328,11 @@ impl Patch {
         let at = fields.at();
         fields.exactly_one("file", "inline");
         fields.finish();
-        Self { at, body: file.or(inline), on }
+        Self {
+            at,
+            body: file.or(inline),
+            on,
+        }
     }
 }
 
@@ -317,8 +376,10 @@ impl DiskSelector {
 
 impl DiskEncryption {
     fn decode(fields: Fields<'_>) -> Self {
-        let encryption =
-            Self { state: fields.optional("state"), ephemeral: fields.optional("ephemeral") };
+        let encryption = Self {
+            state: fields.optional("state"),
+            ephemeral: fields.optional("ephemeral"),
+        };
         fields.finish();
         encryption
     }

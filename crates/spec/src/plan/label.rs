@@ -53,7 +53,9 @@ impl LabelSet {
             .iter()
             .map(|(key, value)| (key.value.clone(), value.value.clone()))
             .collect();
-        Self { labels }.own("cluster", cluster.name.as_str()).own("cluster-id", &id.to_string())
+        Self { labels }
+            .own("cluster", cluster.name.as_str())
+            .own("cluster-id", &id.to_string())
     }
 
     /// The labels of a node's server or VM.
@@ -87,17 +89,26 @@ impl LabelSet {
             Role::ControlPlane => "control-plane",
             Role::Worker => "worker",
         };
-        format!("{},{}/role={role}", Self::cluster_selector(id), Self::PREFIX)
+        format!(
+            "{},{}/role={role}",
+            Self::cluster_selector(id),
+            Self::PREFIX
+        )
     }
 
     /// The value of a label.
     pub fn get(&self, key: &str) -> Option<&str> {
-        self.labels.iter().find(|(name, _)| name.as_str() == key).map(|(_, value)| value.as_str())
+        self.labels
+            .iter()
+            .find(|(name, _)| name.as_str() == key)
+            .map(|(_, value)| value.as_str())
     }
 
     /// All labels.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.labels.iter().map(|(key, value)| (key.as_str(), value.as_str()))
+        self.labels
+            .iter()
+            .map(|(key, value)| (key.as_str(), value.as_str()))
     }
 
     fn own(mut self, key: &str, value: &str) -> Self {

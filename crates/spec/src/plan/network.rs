@@ -63,9 +63,11 @@ impl NetworkPlan {
     pub fn of(cluster: &Cluster) -> Option<Self> {
         match &cluster.cloud {
             Cloud::Hetzner(hetzner) => Self::of_hetzner(cluster, hetzner),
-            Cloud::Proxmox(proxmox) => {
-                Some(Self::flat(cluster, proxmox.network.value, Some(proxmox.gateway.value)))
-            }
+            Cloud::Proxmox(proxmox) => Some(Self::flat(
+                cluster,
+                proxmox.network.value,
+                Some(proxmox.gateway.value),
+            )),
             Cloud::Machines(machines) => {
                 let gateway = machines.gateway.as_ref().map(|gateway| gateway.value);
                 Some(Self::flat(cluster, machines.network.value, gateway))
@@ -118,9 +120,6 @@ impl NetworkPlan {
             gateway,
             control_plane: network,
             load_balancers: None,
-<<<<<<< HEAD
-            pools: cluster.pools.iter().map(|pool| (pool.name.value.clone(), network)).collect(),
-=======
             pools: cluster
                 .pools
                 .iter()
@@ -129,7 +128,6 @@ impl NetworkPlan {
                     subnet: network,
                 })
                 .collect(),
->>>>>>> spec
         }
     }
 
@@ -140,7 +138,9 @@ impl NetworkPlan {
 
     /// How many nodes fit into a subnet.
     pub(crate) fn capacity(subnet: Cidr) -> u32 {
-        let addresses = 1_u32.checked_shl(32 - u32::from(subnet.prefix())).unwrap_or(u32::MAX);
+        let addresses = 1_u32
+            .checked_shl(32 - u32::from(subnet.prefix()))
+            .unwrap_or(u32::MAX);
         // Neither the first ten, the network address among them, nor the broadcast address.
         addresses.saturating_sub(FIRST_NODE + 2)
     }
@@ -167,7 +167,10 @@ impl Subnets {
         // Hetzner allows a hundred servers in a network: a /25 is enough for
         // any pool, and a /26 is the least that leaves room to grow.
         let prefix = (nodes.prefix() + 6).clamp(25, 26);
-        Self { nodes, bits: prefix - nodes.prefix() }
+        Self {
+            nodes,
+            bits: prefix - nodes.prefix(),
+        }
     }
 
     fn count(&self) -> u32 {

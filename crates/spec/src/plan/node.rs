@@ -132,19 +132,6 @@ pub(super) fn nodes(cluster: &Cluster, network: &NetworkPlan, id: ClusterId) -> 
         subnet: network.control_plane,
         count: cluster.control_plane_count(),
     };
-<<<<<<< HEAD
-    let pools = cluster.pools.iter().zip(&network.pools).map(|(pool, (_, subnet))| Group {
-        cluster,
-        id,
-        role: Role::Worker,
-        name: pool.name.as_str(),
-        pool: Some(&pool.name.value),
-        settings: &pool.group,
-        subnet: *subnet,
-        count: cluster.pool_count(pool),
-    });
-    std::iter::once(control_plane).chain(pools).flat_map(|group| group.nodes()).collect()
-=======
     let pools =
         cluster
             .pools
@@ -164,7 +151,6 @@ pub(super) fn nodes(cluster: &Cluster, network: &NetworkPlan, id: ClusterId) -> 
         .chain(pools)
         .flat_map(|group| group.nodes())
         .collect()
->>>>>>> spec
 }
 
 impl Group<'_> {
@@ -173,8 +159,13 @@ impl Group<'_> {
             Cloud::Hetzner(hetzner) => self.numbered(|number| self.server(hetzner, number)),
             Cloud::Proxmox(proxmox) => self.numbered(|number| self.vm(proxmox, number)),
             Cloud::Machines(machines) => {
-                let pool = self.pool.map_or(crate::cluster::CONTROL_PLANE_POOL, PoolName::as_str);
-                machines.members(pool).map(|machine| self.machine(machine)).collect()
+                let pool = self
+                    .pool
+                    .map_or(crate::cluster::CONTROL_PLANE_POOL, PoolName::as_str);
+                machines
+                    .members(pool)
+                    .map(|machine| self.machine(machine))
+                    .collect()
             }
         }
     }
@@ -183,7 +174,13 @@ impl Group<'_> {
         let node = |number| {
             let (address, hardware) = hardware(number)?;
             let name = pool_node_name(&self.cluster.name, self.name, number);
-            Some(NodePlan { name, role: self.role, pool: self.pool.cloned(), address, hardware })
+            Some(NodePlan {
+                name,
+                role: self.role,
+                pool: self.pool.cloned(),
+                address,
+                hardware,
+            })
         };
         (1..=self.count).filter_map(node).collect()
     }
@@ -191,10 +188,6 @@ impl Group<'_> {
     fn server(&self, hetzner: &Hetzner, number: u32) -> Option<(Ipv4Addr, Hardware)> {
         let address = self.subnet.host(FIRST_NODE + number)?;
         let shard = (number - 1) / GROUP_SIZE + 1;
-<<<<<<< HEAD
-        let placement_group = pool_node_name(&self.cluster.name, self.name, shard);
-        Some((address, Hardware::Server { offers: self.offers(hetzner)?, placement_group }))
-=======
         let placement_group = format!("{}-{}-spread-{shard}", self.cluster.name.value, self.name);
         Some((
             address,
@@ -203,7 +196,6 @@ impl Group<'_> {
                 placement_group,
             },
         ))
->>>>>>> spec
     }
 
     /// The type and location asked for, then the fallbacks in their order.
@@ -222,7 +214,10 @@ impl Group<'_> {
                 .as_ref()
                 .map_or(&first.server_type, |other| &other.value)
                 .clone(),
-            location: fallback.location.as_ref().map_or(first.location, |other| other.value),
+            location: fallback
+                .location
+                .as_ref()
+                .map_or(first.location, |other| other.value),
         });
         Some(std::iter::once(first.clone()).chain(fallbacks).collect())
     }
@@ -230,8 +225,11 @@ impl Group<'_> {
     fn vm(&self, proxmox: &Proxmox, number: u32) -> Option<(Ipv4Addr, Hardware)> {
         let first = u32::from(self.settings.first_address.as_ref()?.value);
         let address = Ipv4Addr::from(first.checked_add(number - 1)?);
-        let hosts =
-            if self.settings.hosts.is_empty() { &proxmox.hosts } else { &self.settings.hosts };
+        let hosts = if self.settings.hosts.is_empty() {
+            &proxmox.hosts
+        } else {
+            &self.settings.hosts
+        };
         let turn = usize::try_from(number - 1).ok()?.checked_rem(hosts.len())?;
         Some((
             address,
@@ -252,7 +250,9 @@ impl Group<'_> {
             role: self.role,
             pool: self.pool.cloned(),
             address: machine.address.value,
-            hardware: Hardware::Machine { mac: machine.mac.as_ref().map(|mac| mac.value) },
+            hardware: Hardware::Machine {
+                mac: machine.mac.as_ref().map(|mac| mac.value),
+            },
         }
     }
 }
@@ -260,7 +260,11 @@ impl Group<'_> {
 /// A VM's number: the first of the range plus the host part of its address, so
 /// that it depends on no other VM.
 pub(crate) fn vmid(proxmox: &Proxmox, address: Ipv4Addr) -> Option<u32> {
-    proxmox.vmids.from.get().checked_add(proxmox.network.number_of(address)?)
+    proxmox
+        .vmids
+        .from
+        .get()
+        .checked_add(proxmox.network.number_of(address)?)
 }
 
 /// A MAC address that no other cluster and no other node of this one has.
@@ -274,10 +278,16 @@ fn mac(id: ClusterId, address: Ipv4Addr) -> Mac {
 pub(super) fn placement_groups(nodes: &[NodePlan]) -> Vec<PlacementGroup> {
     let mut groups: Vec<PlacementGroup> = Vec::new();
     for node in nodes {
-        let Hardware::Server { placement_group, .. } = &node.hardware else {
+        let Hardware::Server {
+            placement_group, ..
+        } = &node.hardware
+        else {
             continue;
         };
-        match groups.iter_mut().find(|group| group.name == *placement_group) {
+        match groups
+            .iter_mut()
+            .find(|group| group.name == *placement_group)
+        {
             Some(group) => group.members.push(node.name.clone()),
             None => groups.push(PlacementGroup {
                 name: placement_group.clone(),

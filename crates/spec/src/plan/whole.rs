@@ -154,17 +154,18 @@ fn architectures(nodes: &[NodePlan]) -> Vec<Architecture> {
         // The machine booted Talos already; it needs no image from us.
         Hardware::Machine { .. } => None,
     };
-    nodes.iter().filter_map(of_node).collect::<BTreeSet<_>>().into_iter().collect()
+    nodes
+        .iter()
+        .filter_map(of_node)
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect()
 }
 
 /// Whether servers get a public address of a kind; they do unless the file says otherwise.
 fn is_public(cluster: &Cluster, wanted: impl Fn(&Hetzner) -> Option<&Spanned<bool>>) -> bool {
     match &cluster.cloud {
-<<<<<<< HEAD
-        Cloud::Hetzner(hetzner) => hetzner.public_ipv4.as_ref().is_none_or(|wanted| wanted.value),
-=======
         Cloud::Hetzner(hetzner) => wanted(hetzner).is_none_or(|wanted| wanted.value),
->>>>>>> spec
         Cloud::Proxmox(_) | Cloud::Machines(_) => false,
     }
 }
@@ -181,7 +182,9 @@ fn load_balancer(cluster: &Cluster, network: &NetworkPlan) -> Option<LoadBalance
 pub(crate) fn wants_load_balancer(cluster: &Cluster) -> bool {
     let control_plane = &cluster.control_plane;
     let asked = control_plane.load_balancer.as_ref();
-    let enabled = asked.and_then(|balancer| balancer.enabled.as_ref()).map(|enabled| enabled.value);
+    let enabled = asked
+        .and_then(|balancer| balancer.enabled.as_ref())
+        .map(|enabled| enabled.value);
     enabled.unwrap_or(asked.is_some() || control_plane.vip.is_none())
 }
 
@@ -215,8 +218,14 @@ fn endpoint(
     nodes: &[NodePlan],
     balancer: Option<&LoadBalancerPlan>,
 ) -> Endpoint {
-    let first = nodes.first().map_or(Ipv4Addr::LOCALHOST, |node| node.address);
-    match (&cluster.control_plane.hostname, balancer, &cluster.control_plane.vip) {
+    let first = nodes
+        .first()
+        .map_or(Ipv4Addr::LOCALHOST, |node| node.address);
+    match (
+        &cluster.control_plane.hostname,
+        balancer,
+        &cluster.control_plane.vip,
+    ) {
         (Some(name), _, _) => Endpoint::Hostname(name.value.to_string()),
         (None, Some(balancer), _) => Endpoint::LoadBalancer(balancer.name.clone()),
         (None, None, Some(vip)) => Endpoint::Vip(vip.value),

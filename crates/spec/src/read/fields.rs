@@ -32,7 +32,10 @@ pub(crate) struct Fields<'a> {
 impl<'a> Fields<'a> {
     /// Opens the root of a document.
     pub(crate) fn root(node: &'a Node, shape: &'static Shape, problems: &'a Problems) -> Self {
-        let place = Place { at: node.caret(), name: String::new() };
+        let place = Place {
+            at: node.caret(),
+            name: String::new(),
+        };
         Self::open(node, place, shape, problems)
     }
 
@@ -42,7 +45,14 @@ impl<'a> Fields<'a> {
             problems.push(wrong_kind(node, place.at, "expected a mapping".to_owned()));
         }
         let Place { at, name } = place;
-        let fields = Self { shape, entries, at, name, problems, asked: RefCell::default() };
+        let fields = Self {
+            shape,
+            entries,
+            at,
+            name,
+            problems,
+            asked: RefCell::default(),
+        };
         fields.check_keys();
         fields
     }
@@ -94,25 +104,40 @@ impl<'a> Fields<'a> {
 
     /// Takes a scalar that must be there.
     pub(crate) fn required<T: Scalar>(&self, key: &'static str) -> Spanned<T> {
-        self.optional(key).unwrap_or_else(|| Spanned::new(T::stand_in(), Span::NOWHERE))
+        self.optional(key)
+            .unwrap_or_else(|| Spanned::new(T::stand_in(), Span::NOWHERE))
     }
 
     /// Takes a scalar that may be there.
     pub(crate) fn optional<T: Scalar>(&self, key: &'static str) -> Option<Spanned<T>> {
-        self.ask(key, |kind| matches!(kind, Kind::Scalar(format) if *format == T::FORMAT));
-        self.entry(key).map(|entry| self.scalar(&entry.value, entry.key.span))
+        self.ask(
+            key,
+            |kind| matches!(kind, Kind::Scalar(format) if *format == T::FORMAT),
+        );
+        self.entry(key)
+            .map(|entry| self.scalar(&entry.value, entry.key.span))
     }
 
     /// Takes a list of scalars; a missing key is an empty list.
     pub(crate) fn list<T: Scalar>(&self, key: &'static str) -> Vec<Spanned<T>> {
-        self.ask(key, |kind| matches!(kind, Kind::Scalars(format) if *format == T::FORMAT));
-        self.items(key).iter().map(|item| self.scalar(item, item.span)).collect()
+        self.ask(
+            key,
+            |kind| matches!(kind, Kind::Scalars(format) if *format == T::FORMAT),
+        );
+        self.items(key)
+            .iter()
+            .map(|item| self.scalar(item, item.span))
+            .collect()
     }
 
     /// Takes a mapping that must be there.
     pub(crate) fn required_map(&self, key: &'static str) -> Self {
-        let Some(field) = self.shape.field(key) else { unreachable!("{key} is described") };
-        let Kind::Map(shape) = field.kind else { unreachable!("{key} is described as a mapping") };
+        let Some(field) = self.shape.field(key) else {
+            unreachable!("{key} is described")
+        };
+        let Kind::Map(shape) = field.kind else {
+            unreachable!("{key} is described as a mapping")
+        };
         self.map(key).unwrap_or_else(|| self.unreadable(shape))
     }
 
@@ -121,14 +146,10 @@ impl<'a> Fields<'a> {
         let kind = self.ask(key, |kind| matches!(kind, Kind::Map(_)));
         let Kind::Map(shape) = kind else { return None };
         let entry = self.entry(key)?;
-<<<<<<< HEAD
-        let place = Place { at: entry.key.span, name: key.to_owned() };
-=======
         let place = Place {
             at: entry.key.span,
             name: format!("`{key}`"),
         };
->>>>>>> spec
         Some(Self::open(&entry.value, place, shape, self.problems))
     }
 
@@ -139,14 +160,10 @@ impl<'a> Fields<'a> {
             return Vec::new();
         };
         let open = |item: &'a Node| {
-<<<<<<< HEAD
-            let place = Place { at: item.caret(), name: format!("{key} entry") };
-=======
             let place = Place {
                 at: item.caret(),
                 name: format!("an entry of `{key}`"),
             };
->>>>>>> spec
             Self::open(item, place, shape, self.problems)
         };
         self.items(key).iter().map(open).collect()
@@ -159,23 +176,25 @@ impl<'a> Fields<'a> {
     ) -> Vec<(Spanned<K>, Spanned<V>)> {
         let described = |kind: &Kind| matches!(kind, Kind::Table { keys, values } if *keys == K::FORMAT && *values == V::FORMAT);
         self.ask(key, described);
-        let read =
-            |entry: &Entry| (self.key(&entry.key), self.scalar(&entry.value, entry.key.span));
+        let read = |entry: &Entry| {
+            (
+                self.key(&entry.key),
+                self.scalar(&entry.value, entry.key.span),
+            )
+        };
         self.entries_of(key).iter().map(read).collect()
     }
 
     /// Takes a mapping from scalars to mappings; a missing key is an empty one.
     pub(crate) fn table_of_maps<K: Scalar>(&self, key: &'static str) -> Vec<(Spanned<K>, Self)> {
-        let kind = self
-            .ask(key, |kind| matches!(kind, Kind::TableOfMaps { keys, .. } if *keys == K::FORMAT));
+        let kind = self.ask(
+            key,
+            |kind| matches!(kind, Kind::TableOfMaps { keys, .. } if *keys == K::FORMAT),
+        );
         let Kind::TableOfMaps { values: shape, .. } = kind else {
             return Vec::new();
         };
         let read = |entry: &'a Entry| {
-<<<<<<< HEAD
-            let place = Place { at: entry.key.span, name: entry.key.value.clone() };
-            (self.key(&entry.key), Self::open(&entry.value, place, shape, self.problems))
-=======
             let place = Place {
                 at: entry.key.span,
                 name: format!("`{}`", entry.key.value),
@@ -184,7 +203,6 @@ impl<'a> Fields<'a> {
                 self.key(&entry.key),
                 Self::open(&entry.value, place, shape, self.problems),
             )
->>>>>>> spec
         };
         self.entries_of(key).iter().map(read).collect()
     }
@@ -195,7 +213,8 @@ impl<'a> Fields<'a> {
         let entry = self.entry(key)?;
         if entry.value.entries().is_none() {
             let expected = Kind::Free.expected();
-            self.problems.push(wrong_kind(&entry.value, entry.key.span, expected));
+            self.problems
+                .push(wrong_kind(&entry.value, entry.key.span, expected));
             return None;
         }
         entry.value.report_ambiguous(self.problems);
@@ -208,7 +227,10 @@ impl<'a> Fields<'a> {
     /// every key of its description: what the schema offers, the decoder reads.
     pub(crate) fn finish(self) {
         let asked = self.asked.borrow();
-        let forgotten = self.shape.fields().find(|field| !asked.contains(&field.key));
+        let forgotten = self
+            .shape
+            .fields()
+            .find(|field| !asked.contains(&field.key));
         debug_assert!(
             forgotten.is_none(),
             "the decoder of {} never asks for `{}`",
@@ -260,11 +282,6 @@ impl<'a> Fields<'a> {
     }
 
     fn refuse(&self, key: &str, entry: &Entry) {
-<<<<<<< HEAD
-        let expected =
-            self.shape.field(key).map_or_else(String::new, |field| field.kind.expected());
-        self.problems.push(wrong_kind(&entry.value, entry.key.span, expected));
-=======
         let Some(field) = self.shape.field(key) else {
             return;
         };
@@ -278,7 +295,6 @@ impl<'a> Fields<'a> {
                     )),
                 _ => problem,
             });
->>>>>>> spec
     }
 
     fn key<K: Scalar>(&self, key: &Spanned<String>) -> Spanned<K> {
@@ -340,13 +356,8 @@ impl<'a> Fields<'a> {
         let mut chosen = entries.iter().filter(known);
         match (chosen.next(), chosen.next()) {
             (None, _) if entries.is_empty() => self.problems.push(
-<<<<<<< HEAD
-                Problem::error(Rule::MissingKey, self.at, format!("`{}` is empty", self.name))
-                    .label(format!("expected one of {}", self.all_keys())),
-=======
                 Problem::error(Rule::MissingKey, self.at, format!("{} is empty", self.name))
                     .label(format!("expected {}", one_of(&self.keys()))),
->>>>>>> spec
             ),
             (Some(first), Some(second)) => self.problems.push(
                 Problem::error(
@@ -354,7 +365,10 @@ impl<'a> Fields<'a> {
                     second.key.span,
                     format!("{} has more than one choice", self.name),
                 )
-                .label(format!("use either `{}` or `{}`", first.key.value, second.key.value))
+                .label(format!(
+                    "use either `{}` or `{}`",
+                    first.key.value, second.key.value
+                ))
                 .related(first.key.span, "the first choice"),
             ),
             _ => {}
@@ -366,7 +380,9 @@ impl<'a> Fields<'a> {
         let Some(entries) = self.entries else {
             return true;
         };
-        entries.iter().any(|entry| self.meant(&entry.key.value) == Some(key))
+        entries
+            .iter()
+            .any(|entry| self.meant(&entry.key.value) == Some(key))
     }
 
     fn meant(&self, key: &str) -> Option<&'static str> {
@@ -435,7 +451,11 @@ fn names_a_secret(key: &str) -> bool {
 fn wrong_kind(node: &Node, key: Span, expected: String) -> Problem {
     if node.is_null() {
         // The span of nothing is empty; the key is what can be shown.
-        let at = if node.span.is_nowhere() { node.span } else { key };
+        let at = if node.span.is_nowhere() {
+            node.span
+        } else {
+            key
+        };
         let label = match expected.strip_prefix("expected ") {
             Some("a mapping") => "expected a mapping; `{}` takes the defaults".to_owned(),
             _ => expected,
@@ -443,26 +463,22 @@ fn wrong_kind(node: &Node, key: Span, expected: String) -> Problem {
         return Problem::error(Rule::EmptyValue, at, "a value is missing").label(label);
     }
     let found = node.kind();
-    Problem::error(Rule::WrongType, node.caret(), format!("{expected}, found {found}"))
-        .label(format!("this is {found}"))
+    Problem::error(
+        Rule::WrongType,
+        node.caret(),
+        format!("{expected}, found {found}"),
+    )
+    .label(format!("this is {found}"))
 }
 
 fn bad_value(text: &str, span: Span, format: Format, complaint: Complaint) -> Problem {
     let message = complaint
         .message
-<<<<<<< HEAD
-        .unwrap_or_else(|| format!("`{}` is not {}", crate::scalar::shortened(text), format.name));
-    complaint
-        .notes
-        .into_iter()
-        .fold(Problem::error(Rule::BadValue, span, message).label(complaint.label), Problem::note)
-=======
         .unwrap_or_else(|| format!("`{}` is not {}", shortened(text), format.name));
     complaint.notes.into_iter().fold(
         Problem::error(Rule::BadValue, span, message).label(complaint.label),
         Problem::note,
     )
->>>>>>> spec
 }
 
 /// A scalar that reads well but has another type in JSON, where editors and schemas look.
@@ -475,8 +491,12 @@ fn wrong_json_type(
     let text = shortened(&scalar.text);
     let found = scalar.kind.name();
     let wrong = |label: String| {
-        Problem::error(Rule::WrongType, span, format!("expected {}, found {found}", format.name))
-            .label(label)
+        Problem::error(
+            Rule::WrongType,
+            span,
+            format!("expected {}, found {found}", format.name),
+        )
+        .label(label)
     };
     match (format.json, scalar.kind) {
         (Json::Text { .. } | Json::Words(_), ScalarKind::Text) => None,

@@ -123,7 +123,10 @@ impl Problem {
     /// Points at a second place.
     #[must_use]
     pub fn related(mut self, span: Span, label: impl Into<String>) -> Self {
-        self.related.push(Related { span, label: label.into() });
+        self.related.push(Related {
+            span,
+            label: label.into(),
+        });
         self
     }
 
@@ -168,13 +171,19 @@ impl Problem {
 
 impl PlaceRecord {
     fn new(source: &Source, span: Span) -> Self {
-        Self { start: source.position(span.start), end: source.position(span.end) }
+        Self {
+            start: source.position(span.start),
+            end: source.position(span.end),
+        }
     }
 }
 
 impl RelatedRecord {
     fn new(source: &Source, related: &Related) -> Self {
-        Self { place: PlaceRecord::new(source, related.span), label: related.label.clone() }
+        Self {
+            place: PlaceRecord::new(source, related.span),
+            label: related.label.clone(),
+        }
     }
 }
 

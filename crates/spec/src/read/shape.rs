@@ -54,19 +54,32 @@ pub(crate) enum Kind {
     /// A mapping from scalars to scalars.
     Table { keys: Format, values: Format },
     /// A mapping from scalars to mappings with known keys.
-    TableOfMaps { keys: Format, values: &'static Shape },
+    TableOfMaps {
+        keys: Format,
+        values: &'static Shape,
+    },
     /// A mapping that is passed on as it is.
     Free,
 }
 
 /// A key that must be there.
 pub(crate) const fn required(key: &'static str, kind: Kind, doc: &'static str) -> Field {
-    Field { key, kind, required: true, doc }
+    Field {
+        key,
+        kind,
+        required: true,
+        doc,
+    }
 }
 
 /// A key that may be there.
 pub(crate) const fn optional(key: &'static str, kind: Kind, doc: &'static str) -> Field {
-    Field { key, kind, required: false, doc }
+    Field {
+        key,
+        kind,
+        required: false,
+        doc,
+    }
 }
 
 impl Shape {
@@ -86,17 +99,7 @@ impl Kind {
     pub(crate) fn expected(&self) -> String {
         match self {
             Self::Scalar(format) => format.expected(),
-<<<<<<< HEAD
-            Self::Scalars(format) => match format.example {
-                "" => "expected a list".to_owned(),
-                example => format!(
-                    "expected a list, such as [{}]",
-                    example.split(' ').next().unwrap_or_default().trim_matches(['`', ','])
-                ),
-            },
-=======
             Self::Scalars(_) => "expected a list".to_owned(),
->>>>>>> spec
             Self::Maps(_) => "expected a list of mappings".to_owned(),
             Self::Map(_) | Self::Table { .. } | Self::TableOfMaps { .. } | Self::Free => {
                 "expected a mapping".to_owned()

@@ -35,31 +35,48 @@ pub(super) fn check(cluster: &Cluster, problems: &Problems) {
 
 fn gateway_span(cluster: &Cluster) -> Span {
     match &cluster.cloud {
-        Cloud::Hetzner(hetzner) => {
-            hetzner.network.as_ref().map_or(hetzner.at, |network| network.span)
-        }
+        Cloud::Hetzner(hetzner) => hetzner
+            .network
+            .as_ref()
+            .map_or(hetzner.at, |network| network.span),
         Cloud::Proxmox(proxmox) => proxmox.gateway.span,
-        Cloud::Machines(machines) => {
-            machines.gateway.as_ref().map_or(machines.at, |gateway| gateway.span)
-        }
+        Cloud::Machines(machines) => machines
+            .gateway
+            .as_ref()
+            .map_or(machines.at, |gateway| gateway.span),
     }
 }
 
 /// The control planes' addresses; others cannot meet a VIP, and all are unique by construction.
 fn hetzner(cluster: &Cluster, plan: &NetworkPlan) -> Vec<Taken> {
-    let count = cluster.control_plane_count().min(NetworkPlan::capacity(plan.control_plane));
+    let count = cluster
+        .control_plane_count()
+        .min(NetworkPlan::capacity(plan.control_plane));
     (1..=count)
         .filter_map(|number| {
             let address = plan.control_plane.host(10 + number)?;
             let span = cluster.control_plane.group.at;
-            Some(Taken { address, by: control_plane_name(&cluster.name, number), span })
+            Some(Taken {
+                address,
+                by: control_plane_name(&cluster.name, number),
+                span,
+            })
         })
         .collect()
 }
 
 fn check_proxmox(cluster: &Cluster, proxmox: &Proxmox, problems: &Problems) -> Vec<Taken> {
-    check_gateway(proxmox.gateway.value, proxmox.gateway.span, proxmox.network.value, problems);
-    let control_plane = (&cluster.control_plane.group, "cp", cluster.control_plane_count());
+    check_gateway(
+        proxmox.gateway.value,
+        proxmox.gateway.span,
+        proxmox.network.value,
+        problems,
+    );
+    let control_plane = (
+        &cluster.control_plane.group,
+        "cp",
+        cluster.control_plane_count(),
+    );
     let pools = cluster
         .pools
         .iter()
@@ -68,7 +85,10 @@ fn check_proxmox(cluster: &Cluster, proxmox: &Proxmox, problems: &Problems) -> V
     for (group, name, count) in std::iter::once(control_plane).chain(pools) {
         let addresses = vm_addresses(cluster, group, name, count);
         // One message for a group: its addresses follow each other.
-        if let Some(problem) = addresses.iter().find_map(|address| vm_problem(proxmox, address)) {
+        if let Some(problem) = addresses
+            .iter()
+            .find_map(|address| vm_problem(proxmox, address))
+        {
             problems.push(problem);
         }
         taken.extend(addresses);
@@ -83,7 +103,11 @@ fn vm_addresses(cluster: &Cluster, group: &NodeGroup, name: &str, count: u32) ->
     let node = |number: u32| {
         let address = u32::from(first.value).checked_add(number - 1)?;
         let by = pool_node_name(&cluster.name, name, number);
-        Some(Taken { address: address.into(), by, span: first.span })
+        Some(Taken {
+            address: address.into(),
+            by,
+            span: first.span,
+        })
     };
     (1..=count).filter_map(node).collect()
 }
@@ -97,12 +121,6 @@ fn vm_problem(proxmox: &Proxmox, taken: &Taken) -> Option<Problem> {
         return Some(is_gateway(by, *span, proxmox.gateway.span));
     }
     let number = vmid(proxmox, *address)?;
-<<<<<<< HEAD
-    (number > proxmox.vmids.to.get()).then(|| {
-        Problem::error(Rule::VmIds, proxmox.vmids.to.span, format!("{by} would be VM {number}"))
-            .label(format!("use {number} at least, or a lower `from`"))
-            .related(*span, "its number is `from` plus the host part of its address")
-=======
     let (from, to) = (&proxmox.vmids.from, &proxmox.vmids.to);
     (from.value <= to.value && number > to.get()).then(|| {
         Problem::error(
@@ -115,14 +133,18 @@ fn vm_problem(proxmox: &Proxmox, taken: &Taken) -> Option<Problem> {
             *span,
             "its number is `from` plus the host part of its address",
         )
->>>>>>> spec
     })
 }
 
 fn check_machines(machines: &Machines, problems: &Problems) -> Vec<Taken> {
     let gateway = machines.gateway.as_ref();
     if let Some(gateway) = gateway {
-        check_gateway(gateway.value, gateway.span, machines.network.value, problems);
+        check_gateway(
+            gateway.value,
+            gateway.span,
+            machines.network.value,
+            problems,
+        );
     }
     for (index, machine) in machines.nodes.iter().enumerate() {
         let (address, span) = (machine.address.value, machine.address.span);
@@ -134,7 +156,9 @@ fn check_machines(machines: &Machines, problems: &Problems) -> Vec<Taken> {
             problems.push(is_gateway(machine.name.as_str(), span, gateway.span));
         }
         let Some(mac) = &machine.mac else { continue };
-        let mut before = machines.nodes[..index].iter().filter_map(|other| other.mac.as_ref());
+        let mut before = machines.nodes[..index]
+            .iter()
+            .filter_map(|other| other.mac.as_ref());
         if let Some(first) = before.find(|other| other.value == mac.value) {
             problems.push(
                 Problem::error(
@@ -192,7 +216,10 @@ fn is_gateway(who: &str, span: Span, gateway: Span) -> Problem {
 fn check_unique(taken: &[Taken], problems: &Problems) {
     let mut reported: Vec<(Span, Span)> = Vec::new();
     for (index, one) in taken.iter().enumerate() {
-        let Some(first) = taken[..index].iter().find(|other| other.address == one.address) else {
+        let Some(first) = taken[..index]
+            .iter()
+            .find(|other| other.address == one.address)
+        else {
             continue;
         };
         // Two groups that run into each other share many addresses; the first tells all.

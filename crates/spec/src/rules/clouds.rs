@@ -71,7 +71,10 @@ fn check_foreign(group: &Group<'_>, cloud: CloudKind, problems: &Problems) {
         ("memory", settings.memory.as_ref().map(|it| it.span)),
         ("disk", settings.disk.as_ref().map(|it| it.span)),
         ("hosts", settings.hosts.first().map(|it| it.span)),
-        ("firstAddress", settings.first_address.as_ref().map(|it| it.span)),
+        (
+            "firstAddress",
+            settings.first_address.as_ref().map(|it| it.span),
+        ),
     ];
     let foreign = |keys: &[(&str, Option<Span>)], owner: CloudKind, instead: &str| {
         for (key, span) in keys {
@@ -83,12 +86,20 @@ fn check_foreign(group: &Group<'_>, cloud: CloudKind, problems: &Problems) {
     foreign(
         &hetzner,
         CloudKind::Hetzner,
-        if cloud == CloudKind::Proxmox { "use `cores`, `memory` and `disk`" } else { "remove it" },
+        if cloud == CloudKind::Proxmox {
+            "use `cores`, `memory` and `disk`"
+        } else {
+            "remove it"
+        },
     );
     foreign(
         &proxmox,
         CloudKind::Proxmox,
-        if cloud == CloudKind::Hetzner { "the server's `type` decides" } else { "remove it" },
+        if cloud == CloudKind::Hetzner {
+            "the server's `type` decides"
+        } else {
+            "remove it"
+        },
     );
 }
 
@@ -135,8 +146,12 @@ fn check_server(group: &Group<'_>, hetzner: &Hetzner, problems: &Problems) {
     for fallback in fallbacks {
         match (&fallback.server_type, &fallback.location) {
             (None, None) => problems.push(
-                Problem::error(Rule::MissingKey, fallback.at, "a fallback that changes nothing")
-                    .label("give another `type`, another `location`, or both"),
+                Problem::error(
+                    Rule::MissingKey,
+                    fallback.at,
+                    "a fallback that changes nothing",
+                )
+                .label("give another `type`, another `location`, or both"),
             ),
             (Some(other), _) if other.architecture() != server_type.architecture() => problems
                 .push(
@@ -146,7 +161,10 @@ fn check_server(group: &Group<'_>, hetzner: &Hetzner, problems: &Problems) {
                         format!("`{}` has another architecture", other.value),
                     )
                     .label(format!("this is {}", other.architecture()))
-                    .related(server_type.span, format!("this is {}", server_type.architecture()))
+                    .related(
+                        server_type.span,
+                        format!("this is {}", server_type.architecture()),
+                    )
                     .note("the nodes of a group boot from one image"),
                 ),
             _ => {}
@@ -155,17 +173,12 @@ fn check_server(group: &Group<'_>, hetzner: &Hetzner, problems: &Problems) {
 }
 
 fn missing(group: &Group<'_>, key: &str, example: &str) -> Problem {
-<<<<<<< HEAD
-    Problem::error(Rule::MissingKey, group.at, format!("missing key `{key}` in `{}`", group.what))
-        .label(format!("`{key}` is needed here, such as {example}"))
-=======
     Problem::error(
         Rule::MissingKey,
         group.at,
         format!("missing key `{key}` in {}", group.what),
     )
     .label(format!("`{key}` is needed here, such as {example}"))
->>>>>>> spec
 }
 
 fn check_vm(group: &Group<'_>, proxmox: &Proxmox, problems: &Problems) {
@@ -178,21 +191,21 @@ fn check_vm(group: &Group<'_>, proxmox: &Proxmox, problems: &Problems) {
         ("cores", settings.cores.is_some(), "`2`"),
         ("memory", settings.memory.is_some(), "`4Gi`"),
         ("disk", settings.disk.is_some(), "`40Gi`"),
-<<<<<<< HEAD
-        ("firstAddress", settings.first_address.is_some(), "the address of its first node"),
-=======
         (
             "firstAddress",
             settings.first_address.is_some(),
             first_address.as_str(),
         ),
->>>>>>> spec
     ] {
         if !is_set {
             problems.push(missing(group, key, example));
         }
     }
-    let least = if group.is_control_plane { LEAST_MEMORY } else { LEAST_WORKER_MEMORY };
+    let least = if group.is_control_plane {
+        LEAST_MEMORY
+    } else {
+        LEAST_WORKER_MEMORY
+    };
     if let Some(memory) = &settings.memory {
         if memory.value < least {
             problems.push(
@@ -214,15 +227,25 @@ fn check_vm(group: &Group<'_>, proxmox: &Proxmox, problems: &Problems) {
             );
         }
     }
-    if let Some(cores) =
-        settings.cores.as_ref().filter(|cores| group.is_control_plane && cores.get() < 2)
+    if let Some(cores) = settings
+        .cores
+        .as_ref()
+        .filter(|cores| group.is_control_plane && cores.get() < 2)
     {
         problems.push(
-            Problem::warning(Rule::Tight, cores.span, "one core is little for a control plane")
-                .label("2 is better"),
+            Problem::warning(
+                Rule::Tight,
+                cores.span,
+                "one core is little for a control plane",
+            )
+            .label("2 is better"),
         );
     }
-    if let Some(disk) = settings.disk.as_ref().filter(|disk| disk.value < LEAST_DISK) {
+    if let Some(disk) = settings
+        .disk
+        .as_ref()
+        .filter(|disk| disk.value < LEAST_DISK)
+    {
         problems.push(
             Problem::error(
                 Rule::TooSmall,
@@ -239,11 +262,15 @@ fn check_vm(group: &Group<'_>, proxmox: &Proxmox, problems: &Problems) {
     {
         let known: Vec<&str> = proxmox.hosts.iter().map(|host| host.as_str()).collect();
         problems.push(
-            Problem::error(Rule::UnknownHost, host.span, format!("unknown host `{}`", host.value))
-                .label(format!(
-                    "the cloud's `hosts` are {}",
-                    crate::scalar::one_of(&known).replace(" or ", " and ")
-                )),
+            Problem::error(
+                Rule::UnknownHost,
+                host.span,
+                format!("unknown host `{}`", host.value),
+            )
+            .label(format!(
+                "the cloud's `hosts` are {}",
+                crate::scalar::one_of(&known).replace(" or ", " and ")
+            )),
         );
     }
 }
@@ -278,7 +305,11 @@ fn check_proxmox(proxmox: &Proxmox, problems: &Problems) {
                 .label("name one at least"),
         );
     }
-    if let Some(cpu) = proxmox.cpu.as_ref().filter(|cpu| OLD_CPUS.contains(&cpu.as_str())) {
+    if let Some(cpu) = proxmox
+        .cpu
+        .as_ref()
+        .filter(|cpu| OLD_CPUS.contains(&cpu.as_str()))
+    {
         problems.push(
             Problem::error(
                 Rule::OldCpu,
@@ -304,9 +335,13 @@ fn check_proxmox(proxmox: &Proxmox, problems: &Problems) {
     }
     if proxmox.vmids.from.value > proxmox.vmids.to.value {
         problems.push(
-            Problem::error(Rule::VmIds, proxmox.vmids.to.span, "the range of VM numbers is empty")
-                .label("this is the highest number")
-                .related(proxmox.vmids.from.span, "this is the lowest"),
+            Problem::error(
+                Rule::VmIds,
+                proxmox.vmids.to.span,
+                "the range of VM numbers is empty",
+            )
+            .label("this is the highest number")
+            .related(proxmox.vmids.from.span, "this is the lowest"),
         );
     }
 }
@@ -316,14 +351,20 @@ fn check_machines(cluster: &Cluster, machines: &Machines, problems: &Problems) {
         return;
     }
     for machine in &machines.nodes {
-        let pool = cluster.pools.iter().find(|pool| pool.name.value == machine.pool.value);
+        let pool = cluster
+            .pools
+            .iter()
+            .find(|pool| pool.name.value == machine.pool.value);
         let group = pool.map_or(&cluster.control_plane.group, |pool| &pool.group);
         if machine.install.is_none() && group.install.is_none() {
             problems.push(
                 Problem::error(
                     Rule::NoInstallDisk,
                     machine.name.span,
-                    format!("nothing says where Talos is installed on `{}`", machine.name.value),
+                    format!(
+                        "nothing says where Talos is installed on `{}`",
+                        machine.name.value
+                    ),
                 )
                 .label("it needs `install: { disk: /dev/sda }` or a `diskSelector`")
                 .help("`talos.install` is for all machines"),
@@ -366,8 +407,12 @@ fn check_foreign_settings(cluster: &Cluster, problems: &Problems) {
     }
     if let Some(limit) = &cluster.max_monthly_eur {
         problems.push(
-            Problem::warning(Rule::NoEffect, limit.span, "`maxMonthlyEur` has no effect here")
-                .label(format!("{} has no prices", cloud.as_str())),
+            Problem::warning(
+                Rule::NoEffect,
+                limit.span,
+                "`maxMonthlyEur` has no effect here",
+            )
+            .label(format!("{} has no prices", cloud.as_str())),
         );
     }
 }

@@ -23,16 +23,27 @@ fn check_talos(cluster: &Cluster, problems: &Problems) {
                 talos.span,
                 format!("Talos {} is too old", talos.value),
             )
-            .label(format!("{} to {} are supported", release(oldest), release(newest))),
+            .label(format!(
+                "{} to {} are supported",
+                release(oldest),
+                release(newest)
+            )),
         );
     } else if talos.minor() > newest {
         problems.push(
             Problem::warning(
                 Rule::UntestedVersion,
                 talos.span,
-                format!("Talos {} is newer than this version of seaworthy", talos.value),
+                format!(
+                    "Talos {} is newer than this version of seaworthy",
+                    talos.value
+                ),
             )
-            .label(format!("{} to {} are tested", release(oldest), release(newest))),
+            .label(format!(
+                "{} to {} are tested",
+                release(oldest),
+                release(newest)
+            )),
         );
     }
 }
@@ -48,9 +59,15 @@ fn check_kubernetes(cluster: &Cluster, problems: &Problems) {
                 Problem::warning(
                     Rule::UntestedVersion,
                     kubernetes.span,
-                    format!("no addon is known to be tested with Kubernetes {}", kubernetes.value),
+                    format!(
+                        "no addon is known to be tested with Kubernetes {}",
+                        kubernetes.value
+                    ),
                 )
-                .label(format!("{} is the newest that is", release(versions::newest_kubernetes()))),
+                .label(format!(
+                    "{} is the newest that is",
+                    release(versions::newest_kubernetes())
+                )),
             );
         }
         return;
@@ -58,7 +75,10 @@ fn check_kubernetes(cluster: &Cluster, problems: &Problems) {
     let problem = Problem::error(
         Rule::VersionMismatch,
         kubernetes.span,
-        format!("Talos {} does not run Kubernetes {}", talos.value, kubernetes.value),
+        format!(
+            "Talos {} does not run Kubernetes {}",
+            talos.value, kubernetes.value
+        ),
     )
     .label(format!(
         "Talos {} runs {} to {}",

@@ -31,8 +31,11 @@ impl<const MIN: u32, const MAX: u32> Within<MIN, MAX> {
 }
 
 impl<const MIN: u32, const MAX: u32> Scalar for Within<MIN, MAX> {
-    const FORMAT: Format =
-        Format { name: "a whole number", example: "", json: Json::Integer { min: MIN, max: MAX } };
+    const FORMAT: Format = Format {
+        name: "a whole number",
+        example: "",
+        json: Json::Integer { min: MIN, max: MAX },
+    };
 
     fn read(text: &str) -> Result<Self, Complaint> {
         let bounds = format!("expected a whole number from {MIN} to {MAX}");
@@ -71,7 +74,9 @@ impl Scalar for Bytes {
     const FORMAT: Format = Format {
         name: "a size",
         example: "`512Mi` or `8Gi`",
-        json: Json::Text { pattern: "^[0-9]+(Mi|Gi|Ti)$" },
+        json: Json::Text {
+            pattern: "^[0-9]+(Mi|Gi|Ti)$",
+        },
     };
 
     fn read(text: &str) -> Result<Self, Complaint> {
@@ -105,7 +110,10 @@ fn unknown_unit(number: u64, unit: &str) -> Complaint {
 
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match UNITS.iter().find(|(_, factor)| self.0.is_multiple_of(*factor)) {
+        match UNITS
+            .iter()
+            .find(|(_, factor)| self.0.is_multiple_of(*factor))
+        {
             Some((unit, factor)) => write!(f, "{}{unit}", self.0 / factor),
             None => write!(f, "{}", self.0),
         }
@@ -123,7 +131,9 @@ impl Euro {
 
     /// Returns an amount of whole cents.
     pub const fn from_cents(cents: u64) -> Self {
-        Self { millionths: cents * (Self::UNIT / 100) }
+        Self {
+            millionths: cents * (Self::UNIT / 100),
+        }
     }
 
     /// Reads a decimal such as `3.2900000000`, as price lists have it; further digits are cut off.
@@ -135,19 +145,25 @@ impl Euro {
         }
         let fraction: String = fraction.chars().chain("000000".chars()).take(6).collect();
         let whole = whole.parse::<u64>().ok()?.checked_mul(Self::UNIT)?;
-        Some(Self { millionths: whole.checked_add(fraction.parse().ok()?)? })
+        Some(Self {
+            millionths: whole.checked_add(fraction.parse().ok()?)?,
+        })
     }
 
     /// The sum of two amounts; at the limit it stays there.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
-        Self { millionths: self.millionths.saturating_add(other.millionths) }
+        Self {
+            millionths: self.millionths.saturating_add(other.millionths),
+        }
     }
 
     /// The amount so many times; at the limit it stays there.
     #[must_use]
     pub fn times(self, count: u32) -> Self {
-        Self { millionths: self.millionths.saturating_mul(count.into()) }
+        Self {
+            millionths: self.millionths.saturating_mul(count.into()),
+        }
     }
 }
 
@@ -158,8 +174,11 @@ impl std::iter::Sum for Euro {
 }
 
 impl Scalar for Euro {
-    const FORMAT: Format =
-        Format { name: "an amount in euros", example: "`60` or `59.90`", json: Json::Number };
+    const FORMAT: Format = Format {
+        name: "an amount in euros",
+        example: "`60` or `59.90`",
+        json: Json::Number,
+    };
 
     fn read(text: &str) -> Result<Self, Complaint> {
         match Self::parse(text) {
@@ -201,7 +220,10 @@ mod tests {
             ("8GB", "write `8Gi`"),
             ("8Pi", "the units are `Mi`, `Gi` and `Ti`"),
             ("0Gi", "expected a size, such as `512Mi` or `8Gi`"),
-            ("99999999999999Ti", "expected a size, such as `512Mi` or `8Gi`"),
+            (
+                "99999999999999Ti",
+                "expected a size, such as `512Mi` or `8Gi`",
+            ),
             ("big", "expected a size, such as `512Mi` or `8Gi`"),
         ] {
             assert_eq!(Bytes::read(text).expect_err("refused").label, label);
@@ -213,7 +235,10 @@ mod tests {
         let price = Euro::parse("3.2900000000").expect("a price");
         assert_eq!(price.times(3).to_string(), "€9.87");
         assert_eq!(Euro::parse("0.005").expect("a price").to_string(), "€0.01");
-        assert_eq!(serde_json::to_string(&price).expect("JSON"), r#""3.290000""#);
+        assert_eq!(
+            serde_json::to_string(&price).expect("JSON"),
+            r#""3.290000""#
+        );
         assert_eq!(Euro::parse("-1"), None);
         assert_eq!(Euro::parse("1e3"), None);
         assert_eq!(Euro::parse("99999999999999999999"), None);
@@ -225,6 +250,11 @@ mod tests {
         let complaint = Within::<1, 4094>::read("4095").expect_err("refused");
         assert_eq!(complaint.message.as_deref(), Some("`4095` is out of range"));
         assert_eq!(complaint.label, "expected a whole number from 1 to 4094");
-        assert!(Within::<1, 4094>::read("-1").expect_err("refused").message.is_some());
+        assert!(
+            Within::<1, 4094>::read("-1")
+                .expect_err("refused")
+                .message
+                .is_some()
+        );
     }
 }
