@@ -1,0 +1,89 @@
+//! Takes down what others said, harmless and short: see [`crate::text`].
+
+use events::{
+    Attachment, Because, Cause, Evidence, Fact, Failure, NextStep, Observed, Secret, Verdict,
+};
+use serde_json::Value;
+
+use crate::text::line;
+
+/// The largest value of a fact that is repeated as it is, in bytes of JSON.
+const FACT_LIMIT: usize = 4_096;
+
+pub(crate) fn verdict(verdict: &Verdict) -> Verdict {
+    match verdict {
+        Verdict::Ready { evidence } => Verdict::ready(self::evidence(evidence)),
+        Verdict::NotYet { because } => Verdict::not_yet(Because {
+            what: line(&because.what),
+            chain: lines(&because.chain),
+        }),
+        Verdict::Blind { error } => Verdict::blind(failure(error)),
+        Verdict::Failed { cause } => Verdict::failed(self::cause(cause)),
+    }
+}
+
+pub(crate) fn cause(cause: &Cause) -> Cause {
+    Cause {
+        code: cause.code,
+        message: line(&cause.message),
+        because: lines(&cause.because),
+        so: cause.so.as_deref().map(line),
+        next: cause.next.iter().map(next_step).collect(),
+    }
+}
+
+pub(crate) fn failure(failure: &Failure) -> Failure {
+    Failure {
+        class: failure.class,
+        message: line(&failure.message),
+        sources: lines(&failure.sources),
+    }
+}
+
+fn evidence(evidence: &Evidence) -> Evidence {
+    Evidence {
+        summary: line(&evidence.summary),
+        facts: evidence.facts.iter().map(fact).collect(),
+        files: evidence.files.iter().map(attachment).collect(),
+        simulated: evidence.simulated,
+    }
+}
+
+fn fact(fact: &Fact) -> Fact {
+    let value = match &fact.value {
+        Observed::Secret(_) => Value::from(Secret::MASK),
+        Observed::Plain(Value::String(text)) => Value::String(line(text)),
+        Observed::Plain(value) => small(value),
+    };
+    Fact {
+        name: line(&fact.name),
+        value: Observed::Plain(value),
+    }
+}
+
+/// Keeps the structure of a value where it is small, and its head as text otherwise.
+fn small(value: &Value) -> Value {
+    let text = value.to_string();
+    if text.len() <= FACT_LIMIT {
+        return value.clone();
+    }
+    Value::String(line(&text))
+}
+
+fn attachment(file: &Attachment) -> Attachment {
+    Attachment {
+        name: line(&file.name),
+        ..file.clone()
+    }
+}
+
+fn next_step(step: &NextStep) -> NextStep {
+    NextStep {
+        command: line(&step.command),
+        tells: line(&step.tells),
+    }
+}
+
+fn lines(foreign: &[String]) -> Vec<String> {
+    foreign.iter().map(|text| line(text)).collect()
+}

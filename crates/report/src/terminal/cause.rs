@@ -1,0 +1,95 @@
+//! The block that explains a failure: the true cause first, a next step last.
+
+use events::NextStep;
+use unicode_width::UnicodeWidthStr;
+
+use super::ink::Ink;
+use super::line::Line;
+use crate::{FirstCause, Story, text};
+
+/// A chain that is longer than this hides the cause that it explains.
+const CHAIN: usize = 12;
+const OTHERS: usize = 5;
+
+/// Returns the block that explains the first cause; empty where nothing failed.
+pub(crate) fn block(story: &Story) -> Vec<Line> {
+    let Some(first) = story.first_cause() else {
+        return Vec::new();
+    };
+    let mut lines = vec![headline(&first)];
+    lines.push(row(first.place_word(), &first.place()));
+    lines.extend(chain(&first.cause.because));
+    lines.extend(first.cause.so.iter().map(|so| row("so", so)));
+    lines.extend(next(&first.cause.next));
+    lines.extend(others(story));
+    lines
+}
+
+/// Returns what a stopped or failed run leaves behind, and how to go on.
+pub(crate) fn note(story: &Story) -> Option<Line> {
+    let words = remains(story.run()?.command.as_str());
+    Some(Line::of(Ink::Strong, "note").and(Ink::Text, format!(": {words}")))
+}
+
+/// Returns what a command leaves behind when it does not finish.
+pub(crate) fn remains(command: &str) -> String {
+    let kept = match command {
+        "verify" => return "nothing was changed: verify only reads".to_owned(),
+        "down" | "delete" => "what is left was not touched",
+        _ => "nothing was destroyed",
+    };
+    format!("{kept}; `seaworthy {command}` goes on from here")
+}
+
+fn headline(first: &FirstCause<'_>) -> Line {
+    Line::of(Ink::Bad, format!("error[{}]", first.cause.code))
+        .and(Ink::Strong, format!(": {}", first.cause.message))
+}
+
+fn row(label: &str, words: &str) -> Line {
+    Line::of(Ink::Busy, format!("  {label:<7}")).and(Ink::Text, format!("  {words}"))
+}
+
+fn chain(because: &[String]) -> Vec<Line> {
+    let link = |(index, words): (usize, &String)| match index {
+        0 => row("because", words),
+        _ => Line::of(Ink::Busy, "        ←").and(Ink::Text, format!("  {words}")),
+    };
+    let mut lines: Vec<_> = because.iter().enumerate().take(CHAIN).map(link).collect();
+    if let Some(more) = because.len().checked_sub(CHAIN + 1) {
+        lines.push(row("", &format!("… {} more in the report", more + 1)));
+    }
+    lines
+}
+
+/// Commands stand in a column of their own and are never cut or wrapped.
+fn next(steps: &[NextStep]) -> Vec<Line> {
+    let width = steps
+        .iter()
+        .map(|step| step.command.width())
+        .max()
+        .unwrap_or(0)
+        .min(48);
+    let line = |(index, step): (usize, &NextStep)| {
+        let label = if index == 0 { "next" } else { "" };
+        let pad = " ".repeat(width.saturating_sub(step.command.width()));
+        row(label, &step.command).and(Ink::Faint, format!("{pad}  {}", step.tells))
+    };
+    steps.iter().enumerate().map(line).collect()
+}
+
+fn others(story: &Story) -> Vec<Line> {
+    let failures = story.failures();
+    let others = failures.get(1..).unwrap_or_default();
+    let mut lines: Vec<_> = others
+        .iter()
+        .take(OTHERS)
+        .filter_map(|unit| Some((unit, unit.cause()?)))
+        .map(|(unit, cause)| row("also", &format!("{}: {cause}", unit.unit)))
+        .collect();
+    if others.len() > OTHERS {
+        let more = text::count(others.len() - OTHERS, "more failure");
+        lines.push(row("also", &format!("{more}, in the report")));
+    }
+    lines
+}

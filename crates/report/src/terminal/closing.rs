@@ -1,0 +1,119 @@
+//! The last lines of a run: they fit a screen, whatever happened.
+
+use events::{Interruption, RunOutcome};
+
+use super::ink::Ink;
+use super::line::Line;
+use super::{cause, columns};
+use crate::{Ending, Run, Span, State, Story, text};
+
+const MISSING: usize = 10;
+
+/// Returns the lines that close the run.
+pub(crate) fn lines(story: &Story) -> Vec<Line> {
+    let (Some(ending), Some(run)) = (story.ending(), story.run()) else {
+        return Vec::new();
+    };
+    let mut lines: Vec<_> = not_run(story).into_iter().collect();
+    lines.push(headline(story, ending, run));
+    match &ending.outcome {
+        RunOutcome::Proven => {}
+        RunOutcome::NotProven { missing } => lines.extend(self::missing(missing)),
+        RunOutcome::Failed { .. } => {
+            lines.push(Line::default());
+            lines.extend(cause::block(story));
+            lines.extend(cause::note(story));
+        }
+        RunOutcome::Interrupted { .. } => lines.extend(cause::note(story)),
+    }
+    lines
+}
+
+fn headline(story: &Story, ending: &Ending, run: &Run) -> Line {
+    let (ink, verb) = match &ending.outcome {
+        RunOutcome::Proven => (Ink::Good, "Proven"),
+        RunOutcome::NotProven { .. } => (Ink::Caution, "Not proven"),
+        RunOutcome::Failed { .. } => (Ink::Bad, "Failed"),
+        RunOutcome::Interrupted {
+            how: Interruption::Asked,
+        } => (Ink::Caution, "Stopped"),
+        RunOutcome::Interrupted {
+            how: Interruption::Died,
+        } => (Ink::Bad, "Cut off"),
+    };
+    let words = format!(" in {}{}", duration(story), particulars(story));
+    Line::verb(ink, verb)
+        .and(Ink::Strong, run.cluster.clone())
+        .and(Ink::Text, words)
+}
+
+/// `11.8s (6m12s simulated)`
+pub(crate) fn duration(story: &Story) -> String {
+    let real = Span(story.elapsed_ms());
+    match story.simulated_ms() {
+        Some(simulated) => format!("{real} ({} simulated)", Span(simulated)),
+        None => real.to_string(),
+    }
+}
+
+/// `: 7 stages passed, 1 failed, 8 not run, 2 retries`
+fn particulars(story: &Story) -> String {
+    let tally = story.tally();
+    let counted = [
+        (tally.stages_failed, " failed"),
+        (tally.stages_stopped, " stopped"),
+        (tally.stages_not_run, " not run"),
+        (tally.stages_skipped, " skipped"),
+    ];
+    let mut parts = vec![format!(
+        "{} passed",
+        text::count(tally.stages_passed, "stage")
+    )];
+    let some = counted.iter().filter(|(number, _)| *number > 0);
+    parts.extend(some.map(|(number, word)| format!("{number}{word}")));
+    if tally.retries > 0 {
+        parts.push(text::count(tally.retries, "failed attempt"));
+    }
+    if tally.warnings > 0 {
+        parts.push(text::count(tally.warnings, "warning"));
+    }
+    parts.extend(cost(story));
+    format!(": {}", parts.join(", "))
+}
+
+/// `cost €0.05`, or what it would have cost where nothing real was made.
+pub(crate) fn cost(story: &Story) -> Option<String> {
+    let simulated = story.run()?.simulated_speed.is_some();
+    let words = if simulated { "would have cost" } else { "cost" };
+    story.cost().map(|cost| format!("{words} {cost}"))
+}
+
+fn not_run(story: &Story) -> Option<Line> {
+    let stages = || {
+        story
+            .stages()
+            .iter()
+            .filter(|stage| stage.state() == State::NotRun)
+    };
+    // A stage that ran on some nodes has had its line.
+    let untouched: Vec<_> = stages().filter(|stage| stage.span(0).is_none()).collect();
+    let because = untouched.first()?.units.first()?.summary().to_owned();
+    let names: Vec<_> = untouched.iter().map(|stage| stage.name.as_str()).collect();
+    let (ink, verb) = columns::verb(State::NotRun);
+    let names = text::clip(&names.join(", "), 200);
+    Some(
+        Line::verb(ink, verb)
+            .and(Ink::Text, names)
+            .and(Ink::Faint, format!(" ({because})")),
+    )
+}
+
+fn missing(missing: &[String]) -> Vec<Line> {
+    let line = |what: &String| Line::verb(Ink::Caution, "Missing").and(Ink::Text, what.clone());
+    let mut lines: Vec<_> = missing.iter().take(MISSING).map(line).collect();
+    if missing.len() > MISSING {
+        let more = format!("{} more, in the report", missing.len() - MISSING);
+        lines.push(Line::verb(Ink::Caution, "Missing").and(Ink::Text, more));
+    }
+    lines
+}

@@ -1,0 +1,266 @@
+//! Which events become lines that stay, and what the lines say.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use events::{CallOutcome, Event, RunId, StageName, Unit, What};
+
+use super::closing;
+use super::columns::{self, Columns};
+use super::ink::Ink;
+use super::line::Line;
+use crate::{MicroEuros, Run, Span, Stage, State, Story, UnitStory, text};
+
+/// Turns events into the lines that stay on the screen or in the log.
+#[derive(Debug, Default)]
+pub(crate) struct Telling {
+    retries: BTreeMap<StageName, usize>,
+    reuses: BTreeSet<(StageName, String)>,
+    told: BTreeSet<StageName>,
+}
+
+/// A stage that is tried again on hundreds of nodes says so this often.
+const RETRIES: usize = 5;
+
+impl Telling {
+    /// Returns the lines for `event`, which `story` has already taken.
+    pub(crate) fn lines(&mut self, story: &Story, event: &Event) -> Vec<Line> {
+        let columns = Columns::of(story);
+        match &event.what {
+            What::RunStarted { .. } => story
+                .run()
+                .map(|run| opening(story, run))
+                .unwrap_or_default(),
+            What::AttemptStarted {
+                unit,
+                after: Some(after),
+            } => self.retry(columns, story, unit, event.attempt, &after.to_string()),
+            What::Result {
+                intent,
+                outcome: CallOutcome::InDoubt { error },
+            } => doubt(columns, story, *intent, &error.to_string()),
+            What::Settled { intent, .. } => settled(columns, story, *intent),
+            What::Pinned { .. } => pinned(columns, story),
+            What::Probe {
+                unit,
+                check,
+                reused: Some(run),
+                ..
+            } => self.reused(columns, story, unit, check.as_str(), *run),
+            What::Warning { .. } => warning(columns, story),
+            What::Skipped {
+                unit,
+                check: Some(check),
+                required,
+                reason,
+            } => {
+                let (ink, verb) = if *required {
+                    (Ink::Caution, "Not seen")
+                } else {
+                    (Ink::Faint, "Skipped")
+                };
+                let words = place(unit, &format!("{check}: {reason}"));
+                vec![columns.note(ink, verb, &text::line(unit.stage.as_str()), &words)]
+            }
+            What::Skipped {
+                unit, check: None, ..
+            }
+            | What::WillNotRun { unit, .. }
+            | What::StageDone { unit, .. } => self.over(columns, story, unit),
+            What::RunEnded { .. } => closing::lines(story),
+            _ => Vec::new(),
+        }
+    }
+
+    fn retry(
+        &mut self,
+        columns: Columns,
+        story: &Story,
+        unit: &Unit,
+        attempt: u32,
+        after: &str,
+    ) -> Vec<Line> {
+        let Some(stage) = story.stage_of(unit) else {
+            return Vec::new();
+        };
+        let told = self.retries.entry(stage.name.clone()).or_default();
+        *told += 1;
+        let words = match *told {
+            ..=RETRIES => place(unit, &format!("try {attempt}, after: {after}")),
+            count if count == RETRIES + 1 => "more tries, not shown here".to_owned(),
+            _ => return Vec::new(),
+        };
+        vec![columns.note(Ink::Caution, "Retrying", stage.name.as_str(), &words)]
+    }
+
+    /// A result that is taken on every node is told once.
+    fn reused(
+        &mut self,
+        columns: Columns,
+        story: &Story,
+        unit: &Unit,
+        check: &str,
+        run: RunId,
+    ) -> Vec<Line> {
+        let Some(stage) = story.stage_of(unit) else {
+            return Vec::new();
+        };
+        let check = text::line(check);
+        if !self.reuses.insert((stage.name.clone(), check.clone())) {
+            return Vec::new();
+        }
+        let words = format!("{check}, as run {run} found it");
+        vec![columns.note(Ink::Faint, "Reused", stage.name.as_str(), &words)]
+    }
+
+    /// A unit is over: its own failure is told at once, its stage when all are over.
+    fn over(&mut self, columns: Columns, story: &Story, unit: &Unit) -> Vec<Line> {
+        let (Some(stage), Some(unit)) = (story.stage_of(unit), story.unit(unit)) else {
+            return Vec::new();
+        };
+        let mut lines = Vec::new();
+        if stage.per_node && unit.state() == State::Failed {
+            lines.push(failed_on_node(columns, stage, unit));
+        }
+        let ran = stage.span(0).is_some() || stage.state() == State::Skipped;
+        if stage.is_over() && ran && self.told.insert(stage.name.clone()) {
+            lines.push(stage_over(columns, story, stage));
+        }
+        lines
+    }
+}
+
+fn opening(story: &Story, run: &Run) -> Vec<Line> {
+    let speed = run
+        .simulated_speed
+        .map(|speed| format!(" (simulated, speed {speed}×)"));
+    let title = format!(": {}{}", run.title, speed.unwrap_or_default());
+    let mut lines = vec![
+        Line::verb(Ink::Busy, gerund(&run.command))
+            .and(Ink::Strong, run.cluster.clone())
+            .and(Ink::Text, title),
+    ];
+    if let Some(earlier) = run.resumes {
+        lines.push(Line::verb(Ink::Busy, "Resuming").and(Ink::Text, format!("run {earlier}")));
+    }
+    lines.push(Line::verb(Ink::Busy, "Planned").and(Ink::Text, planned(story, run)));
+    lines
+}
+
+fn gerund(command: &str) -> &'static str {
+    match command {
+        "up" => "Bringing up",
+        "down" => "Taking down",
+        "rehearse" => "Rehearsing",
+        "verify" => "Verifying",
+        "upgrade" => "Upgrading",
+        "apply" => "Applying",
+        "delete" => "Deleting",
+        _ => "Running",
+    }
+}
+
+fn planned(story: &Story, run: &Run) -> String {
+    let checks: usize = story.units().map(|unit| unit.checks.len()).sum();
+    let mut parts = vec![text::count(story.stages().len(), "stage")];
+    if !run.nodes.is_empty() {
+        parts.push(text::count(run.nodes.len(), "node"));
+    }
+    parts.push(text::count(checks, "check"));
+    if let Some(cents) = run.monthly_cents {
+        let verb = if run.simulated_speed.is_some() {
+            "would cost"
+        } else {
+            "costs"
+        };
+        parts.push(format!("{verb} {} a month", MicroEuros::cents(cents)));
+    }
+    parts.join(", ")
+}
+
+fn stage_over(columns: Columns, story: &Story, stage: &Stage) -> Line {
+    let now = story.elapsed_ms();
+    let state = stage.state();
+    let (ink, verb) = columns::verb(state);
+    let took = stage.took_ms(now);
+    let words = match state {
+        State::Failed => failed_words(story, stage, took),
+        _ => stage.summary().to_owned(),
+    };
+    columns.stage(ink, verb, stage, &columns::took(took), &words)
+}
+
+/// The cause has a block of its own at the end; the line only says how long it was.
+fn failed_words(story: &Story, stage: &Stage, took: Option<u64>) -> String {
+    let simulated = story.run().and_then(|run| run.simulated_ms(took?));
+    let words = if stage.per_node {
+        let failed = stage.count(State::Failed);
+        format!("{} failed", text::count(failed, "node"))
+    } else {
+        String::new()
+    };
+    match simulated {
+        Some(ms) if words.is_empty() => format!("({} simulated)", Span(ms)),
+        Some(ms) => format!("{words} ({} simulated)", Span(ms)),
+        None => words,
+    }
+}
+
+fn failed_on_node(columns: Columns, stage: &Stage, unit: &UnitStory) -> Line {
+    let words = place(&unit.unit, unit.summary());
+    let took = unit.ended.and_then(|ended| unit.took_ms(ended.at_ms));
+    columns.stage(Ink::Bad, "Failed", stage, &columns::took(took), &words)
+}
+
+fn doubt(columns: Columns, story: &Story, intent: events::Seq, error: &str) -> Vec<Line> {
+    let Some((unit, call)) = story.call(intent) else {
+        return Vec::new();
+    };
+    let words = place(&unit.unit, &format!("{}: {}", call.call, text::line(error)));
+    vec![columns.note(Ink::Caution, "In doubt", unit.unit.stage.as_str(), &words)]
+}
+
+fn settled(columns: Columns, story: &Story, intent: events::IntentRef) -> Vec<Line> {
+    let own = story.run().is_some_and(|run| run.id == intent.run);
+    match story.call(intent.seq).filter(|_| own) {
+        Some((unit, call)) => {
+            let found = call.settled.as_deref().unwrap_or_default();
+            let words = place(&unit.unit, &format!("{}: {found}", call.call));
+            vec![columns.note(Ink::Good, "Settled", unit.unit.stage.as_str(), &words)]
+        }
+        None => vec![
+            Line::verb(Ink::Good, "Settled")
+                .and(Ink::Text, format!("the call {intent} of an earlier run")),
+        ],
+    }
+}
+
+fn pinned(columns: Columns, story: &Story) -> Vec<Line> {
+    let pin = story.pins().last();
+    pin.map(|pin| columns.note(Ink::Faint, "Pinned", &pin.key, &pin.value))
+        .into_iter()
+        .collect()
+}
+
+fn warning(columns: Columns, story: &Story) -> Vec<Line> {
+    let Some(warning) = story.warnings().last() else {
+        return Vec::new();
+    };
+    vec![match &warning.unit {
+        Some(unit) => columns.note(
+            Ink::Caution,
+            "Warning",
+            unit.stage.as_str(),
+            &place(unit, &warning.message),
+        ),
+        None => Line::verb(Ink::Caution, "Warning").and(Ink::Text, warning.message.clone()),
+    }]
+}
+
+/// `demo-worker-2: words`
+pub(crate) fn place(unit: &Unit, words: &str) -> String {
+    let words = text::line(words);
+    match &unit.node {
+        Some(node) => format!("{}: {words}", text::line(node.as_str())),
+        None => words,
+    }
+}

@@ -1,0 +1,4 @@
+//! Sample runs, rendered to every format.
+
+mod samples;
+mod terminal;

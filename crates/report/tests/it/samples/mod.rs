@@ -1,0 +1,10 @@
+//! Runs that did not happen, but could have: every one is let pass by the law
+//! of [`events::RunState`].
+
+mod cluster;
+mod runs;
+mod script;
+
+pub use cluster::{plan, plan_of_everything};
+pub use runs::*;
+pub use script::{Act, Retry, Sample, Wait, perform};
