@@ -42,10 +42,7 @@ impl Ci {
 
 /// Says whether tier 3 costs nothing more than running its tests.
 fn third_tier_is_built() -> bool {
-    let mut third = catalogue()
-        .iter()
-        .filter(|component| component.tier == 3)
-        .peekable();
+    let mut third = catalogue().iter().filter(|component| component.tier == 3).peekable();
     let is_built = |component| matches!(find(component, Settings::get()), Ok(Some(_)));
     third.peek().is_some() && third.all(is_built)
 }
@@ -56,14 +53,7 @@ fn checks() -> [(&'static str, Command); 3] {
         command.args(args);
         command
     };
-    let lints = [
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
-    ];
+    let lints = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
     let mut docs = command(&["doc", "--workspace", "--no-deps"]);
     docs.env("RUSTDOCFLAGS", "-D warnings");
     [

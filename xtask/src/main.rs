@@ -20,11 +20,7 @@ use clap::Parser;
 
 /// The chores of seaworthy.
 #[derive(Debug, Parser)]
-#[command(
-    name = "cargo xtask",
-    bin_name = "cargo xtask",
-    arg_required_else_help = true
-)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", arg_required_else_help = true)]
 enum Chore {
     Rig(rig::Rig),
     Test(test::Test),

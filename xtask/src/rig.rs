@@ -88,10 +88,7 @@ fn announce(wanted: &[&Component], settings: &Settings) {
     let seconds = absent.iter().map(|component| component.seconds).sum();
     let (count, all) = (absent.len(), wanted.len());
     let estimate = about(seconds);
-    say(
-        "Preparing",
-        format!("{count} of {all} components ({estimate} on two quiet cores)"),
-    );
+    say("Preparing", format!("{count} of {all} components ({estimate} on two quiet cores)"));
     say("Cache", settings.cache.display().to_string());
 }
 
@@ -103,25 +100,13 @@ fn list(tier: u8) -> ExitCode {
             Found::Cached(_) => "cached",
             Found::Installed(_) => "installed",
         };
-        let Component {
-            name,
-            version,
-            tier,
-            ..
-        } = component;
-        println!(
-            "{name:<24} {version:<9} tier {tier}  {whence:<10} {}",
-            found.path().display()
-        );
+        let Component { name, version, tier, .. } = component;
+        println!("{name:<24} {version:<9} tier {tier}  {whence:<10} {}", found.path().display());
     }
     for name in &outcome.missing {
         println!("{name:<24} missing");
     }
-    if outcome.missing.is_empty() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    }
+    if outcome.missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn up(node: bool, once: bool) -> ExitCode {
@@ -139,22 +124,12 @@ fn up(node: bool, once: bool) -> ExitCode {
 
 fn show(with_node: bool, once: bool) -> Result<(), Box<dyn std::error::Error>> {
     let began = Instant::now();
-    say(
-        "Starting",
-        "etcd, kube-apiserver, kube-controller-manager, kube-scheduler",
-    );
+    say("Starting", "etcd, kube-apiserver, kube-controller-manager, kube-scheduler");
     let plane = ControlPlane::start()?;
     let access = plane.access();
-    say(
-        "Ready",
-        format!("{} in {}", access.server(), brief(began.elapsed())),
-    );
+    say("Ready", format!("{} in {}", access.server(), brief(began.elapsed())));
     println!("{}", access.kubeconfig().display());
-    let node = if with_node {
-        Some(start_node(&plane)?)
-    } else {
-        None
-    };
+    let node = if with_node { Some(start_node(&plane)?) } else { None };
     hint(access.kubectl(), access.kubeconfig());
     if !once {
         say("Waiting", "for Ctrl-C, then all of it goes away");
@@ -177,10 +152,7 @@ fn start_node(plane: &ControlPlane) -> Result<Node, Box<dyn std::error::Error>> 
     let began = Instant::now();
     say("Starting", "containerd, kubelet");
     let node = Node::start(plane)?;
-    say(
-        "Ready",
-        format!("node {} in {}", node.name(), brief(began.elapsed())),
-    );
+    say("Ready", format!("node {} in {}", node.name(), brief(began.elapsed())));
     let began = Instant::now();
     let image = format!("--image={POD_IMAGE}");
     let kubectl = plane.kubectl();
@@ -194,10 +166,7 @@ fn start_node(plane: &ControlPlane) -> Result<Node, Box<dyn std::error::Error>> 
         "serve",
     ])?;
     await_running(kubectl)?;
-    say(
-        "Running",
-        format!("pod hello in {}", brief(began.elapsed())),
-    );
+    say("Running", format!("pod hello in {}", brief(began.elapsed())));
     eprint!("{}", kubectl.run(&["get", "nodes,pods", "-o", "wide"])?);
     Ok(node)
 }
@@ -220,21 +189,13 @@ fn await_running(kubectl: &Kubectl) -> Result<(), Box<dyn std::error::Error>> {
 fn hint(kubectl: &Kubectl, kubeconfig: &Path) {
     let kubectl = kubectl.binary().display();
     let kubeconfig = kubeconfig.display();
-    say(
-        "Try",
-        format!("{kubectl} --kubeconfig {kubeconfig} get namespaces"),
-    );
-    say(
-        "",
-        format!("{kubectl} --kubeconfig {kubeconfig} get --raw '/readyz?verbose'"),
-    );
+    say("Try", format!("{kubectl} --kubeconfig {kubeconfig} get namespaces"));
+    say("", format!("{kubectl} --kubeconfig {kubeconfig} get --raw '/readyz?verbose'"));
 }
 
 fn wait_for_signal() -> std::io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let mut end = signal(SignalKind::terminate())?;
         tokio::select! {
@@ -258,9 +219,5 @@ fn clean() -> ExitCode {
     if cleaning.removed.is_empty() && cleaning.in_use.is_empty() {
         say("Clean", "no run has left anything");
     }
-    if cleaning.leftovers.is_empty() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    }
+    if cleaning.leftovers.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -22,10 +22,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("lifecycle", LIFECYCLE),
     ("sim", &["talos-proto"]),
     ("tfplugin", &["events", "objects"]),
-    (
-        "terraform-provider-seaworthy",
-        &["events", "objects", "tfplugin"],
-    ),
+    ("terraform-provider-seaworthy", &["events", "objects", "tfplugin"]),
     ("platform", &["events", "objects"]),
     ("e2e", &["events", "engine", "report", "objects"]),
     ("seaworthy", ALL),
@@ -33,17 +30,8 @@ const TABLE: &[(&str, &[&str])] = &[
     ("xtask", ALL),
 ];
 
-const LIFECYCLE: &[&str] = &[
-    "events",
-    "engine",
-    "report",
-    "spec",
-    "objects",
-    "talos-proto",
-    "talos",
-    "clouds",
-    "addons",
-];
+const LIFECYCLE: &[&str] =
+    &["events", "engine", "report", "spec", "objects", "talos-proto", "talos", "clouds", "addons"];
 
 /// The command line binds everything together; xtask measures and documents
 /// everything. Neither is depended on.
@@ -81,43 +69,26 @@ fn the_borders_hold() {
         .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"))
         .output()
         .unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
     let ours = members(&metadata);
-    assert!(
-        ours.contains_key("events") && ours.contains_key("xtask"),
-        "{ours:?}"
-    );
+    assert!(ours.contains_key("events") && ours.contains_key("xtask"), "{ours:?}");
     assert_eq!(violations(&metadata), Vec::<String>::new());
 }
 
 /// Returns the workspace's crates: name to id.
 fn members(metadata: &Value) -> BTreeMap<&str, &str> {
     let ids: BTreeSet<&str> = strings(&metadata["workspace_members"]).collect();
-    packages(metadata)
-        .filter(|(_, id)| ids.contains(id))
-        .collect()
+    packages(metadata).filter(|(_, id)| ids.contains(id)).collect()
 }
 
 fn packages(metadata: &Value) -> impl Iterator<Item = (&str, &str)> {
     let packages = metadata["packages"].as_array().unwrap().iter();
-    packages.map(|package| {
-        (
-            package["name"].as_str().unwrap(),
-            package["id"].as_str().unwrap(),
-        )
-    })
+    packages.map(|package| (package["name"].as_str().unwrap(), package["id"].as_str().unwrap()))
 }
 
 fn strings(list: &Value) -> impl Iterator<Item = &str> {
-    list.as_array()
-        .unwrap()
-        .iter()
-        .map(|item| item.as_str().unwrap())
+    list.as_array().unwrap().iter().map(|item| item.as_str().unwrap())
 }
 
 fn violations(metadata: &Value) -> Vec<String> {
@@ -131,19 +102,14 @@ fn violations(metadata: &Value) -> Vec<String> {
     }
     for name in PURE.iter().filter(|name| ours.contains_key(*name)) {
         let reached = reach(metadata, ours[name]);
-        let heavy = reached
-            .iter()
-            .filter(|reached| HEAVY.iter().any(|heavy| is(heavy, reached)));
+        let heavy = reached.iter().filter(|reached| HEAVY.iter().any(|heavy| is(heavy, reached)));
         found.extend(heavy.map(|heavy| format!("{name} must compile without {heavy}")));
     }
     found
 }
 
 fn is(heavy: &str, name: &str) -> bool {
-    name == heavy
-        || name
-            .strip_prefix(heavy)
-            .is_some_and(|rest| rest.starts_with('-'))
+    name == heavy || name.strip_prefix(heavy).is_some_and(|rest| rest.starts_with('-'))
 }
 
 /// Checks one crate of ours against its line in the table.

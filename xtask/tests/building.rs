@@ -21,9 +21,7 @@ impl Machine {
     /// Makes a machine whose Go runs this script, with `$out` being the binary
     /// to write; each call is noted in a file.
     fn with_go(script: &str) -> Self {
-        let machine = Self {
-            dir: tempfile::tempdir().unwrap(),
-        };
+        let machine = Self { dir: tempfile::tempdir().unwrap() };
         machine.change_go(script);
         machine
     }
@@ -46,10 +44,7 @@ impl Machine {
         let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
         command
             .args(["rig", "--tier", "1"])
-            .env(
-                "PATH",
-                format!("{}:/usr/bin:/bin", self.path("bin").display()),
-            )
+            .env("PATH", format!("{}:/usr/bin:/bin", self.path("bin").display()))
             .env("SEAWORTHY_RIG_CACHE", self.path("cache"))
             .env_remove("SEAWORTHY_RIG_PATH")
             .stdout(Stdio::piped())
@@ -58,10 +53,7 @@ impl Machine {
     }
 
     fn calls(&self) -> usize {
-        fs::read_to_string(self.path("calls"))
-            .unwrap_or_default()
-            .lines()
-            .count()
+        fs::read_to_string(self.path("calls")).unwrap_or_default().lines().count()
     }
 }
 
@@ -91,13 +83,7 @@ fn what_was_built_once_is_found_again() {
     let second = machine.command().output().unwrap();
     assert!(second.status.success());
     assert_eq!(said(&second), "");
-    assert_eq!(
-        printed(&second)
-            .lines()
-            .filter(|line| line.contains("cached"))
-            .count(),
-        5
-    );
+    assert_eq!(printed(&second).lines().filter(|line| line.contains("cached")).count(), 5);
     assert_eq!(machine.calls(), 5);
 }
 
@@ -108,10 +94,7 @@ fn a_binary_of_the_wrong_version_does_not_get_into_the_cache() {
         let output = machine.command().output().unwrap();
         assert!(!output.status.success());
         let said = said(&output);
-        assert!(
-            said.contains("`etcd --version` did not print `etcd Version: 3.7.3`"),
-            "{said}"
-        );
+        assert!(said.contains("`etcd --version` did not print `etcd Version: 3.7.3`"), "{said}");
         assert!(said.contains("  | v0.0.0"), "{said}");
     }
     assert_eq!(machine.calls(), 10, "each run tries all five again");
@@ -124,18 +107,9 @@ fn a_failure_shows_the_end_of_the_output_and_a_next_step() {
     let output = machine.command().output().unwrap();
     let said = said(&output);
     assert!(!output.status.success());
-    assert!(
-        said.contains("error: could not build etcd v3.7.3: go build"),
-        "{said}"
-    );
-    assert!(
-        said.contains("  | go: dial tcp: lookup proxy.golang.org"),
-        "{said}"
-    );
-    assert!(
-        said.contains("next  Go could not reach its module proxy"),
-        "{said}"
-    );
+    assert!(said.contains("error: could not build etcd v3.7.3: go build"), "{said}");
+    assert!(said.contains("  | go: dial tcp: lookup proxy.golang.org"), "{said}");
+    assert!(said.contains("next  Go could not reach its module proxy"), "{said}");
     assert!(printed(&output).contains("kubectl                  missing"));
 }
 
@@ -144,11 +118,7 @@ fn without_go_it_says_what_to_install() {
     let machine = Machine::with_go("");
     fs::remove_file(machine.path("bin/go")).unwrap();
     // A directory of its own, since some distributions have /usr/bin/go.
-    let output = machine
-        .command()
-        .env("PATH", machine.path("bin"))
-        .output()
-        .unwrap();
+    let output = machine.command().env("PATH", machine.path("bin")).output().unwrap();
     let said = said(&output);
     assert!(!output.status.success());
     assert!(said.contains("Go is not installed"), "{said}");
@@ -161,20 +131,10 @@ fn a_given_binary_comes_before_all_else() {
     let given = machine.path("given");
     fs::create_dir(&given).unwrap();
     fs::write(given.join("etcd"), "mine").unwrap();
-    let output = machine
-        .command()
-        .env("SEAWORTHY_RIG_PATH", &given)
-        .output()
-        .unwrap();
+    let output = machine.command().env("SEAWORTHY_RIG_PATH", &given).output().unwrap();
     let printed = printed(&output);
-    let etcd = printed
-        .lines()
-        .find(|line| line.starts_with("etcd"))
-        .unwrap();
-    assert!(
-        etcd.contains("given") && etcd.ends_with("given/etcd"),
-        "{etcd}"
-    );
+    let etcd = printed.lines().find(|line| line.starts_with("etcd")).unwrap();
+    assert!(etcd.contains("given") && etcd.ends_with("given/etcd"), "{etcd}");
     assert_eq!(machine.calls(), 4);
 }
 
@@ -196,10 +156,7 @@ fn two_builders_build_each_component_once_and_the_second_says_for_whom_it_waits(
     wait_until(|| waits(&second));
     fs::write(&gate, "").unwrap();
     let holder = format!("Waiting for etcd: process {} is building it", first.id());
-    let (first, second) = (
-        first.wait_with_output().unwrap(),
-        second.wait_with_output().unwrap(),
-    );
+    let (first, second) = (first.wait_with_output().unwrap(), second.wait_with_output().unwrap());
     assert!(first.status.success() && second.status.success());
     assert!(said(&second).contains(&holder), "{}", said(&second));
     assert_eq!(machine.calls(), 5);
@@ -209,11 +166,7 @@ fn two_builders_build_each_component_once_and_the_second_says_for_whom_it_waits(
 fn an_interrupted_build_leaves_no_half_binary_and_is_done_again() {
     let machine = Machine::with_go("printf half > $out; exec sleep 600");
     let mut builder = machine.command().spawn().unwrap();
-    let half = || {
-        walk(&machine.path("cache"))
-            .into_iter()
-            .find(|path| path.ends_with("bin/etcd"))
-    };
+    let half = || walk(&machine.path("cache")).into_iter().find(|path| path.ends_with("bin/etcd"));
     wait_until(|| half().is_some());
     // As Ctrl-C would, the compiler is ended too.
     end_children(builder.id());
@@ -223,18 +176,11 @@ fn an_interrupted_build_leaves_no_half_binary_and_is_done_again() {
     let output = machine.command().output().unwrap();
     assert!(output.status.success(), "{}", said(&output));
     let partial = walk(&machine.path("cache")).into_iter();
-    let partial: Vec<_> = partial
-        .filter(|path| path.to_string_lossy().contains("partial"))
-        .collect();
+    let partial: Vec<_> =
+        partial.filter(|path| path.to_string_lossy().contains("partial")).collect();
     assert_eq!(partial, Vec::<PathBuf>::new());
     let etcd = printed(&output);
-    let etcd = etcd
-        .lines()
-        .next()
-        .unwrap()
-        .split_whitespace()
-        .last()
-        .unwrap();
+    let etcd = etcd.lines().next().unwrap().split_whitespace().last().unwrap();
     assert!(fs::read_to_string(etcd).unwrap().contains("etcd Version"));
 }
 
@@ -242,10 +188,7 @@ fn end_children(parent: u32) {
     let children = format!("/proc/{parent}/task/{parent}/children");
     for pid in fs::read_to_string(children).unwrap().split_whitespace() {
         let process = rig::process::Process::find(pid.parse().unwrap());
-        process
-            .unwrap()
-            .kill(rustix::process::Signal::KILL)
-            .unwrap();
+        process.unwrap().kill(rustix::process::Signal::KILL).unwrap();
     }
 }
 

@@ -24,11 +24,7 @@ fn test_with(cargo: &str, args: &[&str]) -> Output {
 }
 
 fn last_line(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout)
-        .lines()
-        .last()
-        .unwrap_or_default()
-        .to_owned()
+    String::from_utf8_lossy(&output.stdout).lines().last().unwrap_or_default().to_owned()
 }
 
 fn said(output: &Output) -> String {
@@ -48,11 +44,7 @@ fn a_recorded_skip_is_not_a_pass_and_its_reason_is_printed() {
     let output = test_with(&format!("{skip}; {PASSED}"), &["--quick"]);
     assert!(output.status.success());
     assert_eq!(last_line(&output), "6 passed, 0 failed, 1 skipped");
-    assert!(
-        said(&output).contains("skipped 1: no root"),
-        "{}",
-        said(&output)
-    );
+    assert!(said(&output).contains("skipped 1: no root"), "{}", said(&output));
 }
 
 #[test]
@@ -67,18 +59,10 @@ fn failures_fail() {
 fn tests_that_do_not_build_or_do_not_exist_fail() {
     let output = test_with("echo error >&2; exit 101", &["--quick"]);
     assert!(!output.status.success());
-    assert!(
-        said(&output).contains("error: the tests did not build"),
-        "{}",
-        said(&output)
-    );
+    assert!(said(&output).contains("error: the tests did not build"), "{}", said(&output));
     let output = test_with("true", &["--quick"]);
     assert!(!output.status.success());
-    assert!(
-        said(&output).contains("error: no test ran"),
-        "{}",
-        said(&output)
-    );
+    assert!(said(&output).contains("error: no test ran"), "{}", said(&output));
     assert_eq!(last_line(&output), "0 passed, 0 failed, 0 skipped");
 }
 
@@ -86,33 +70,19 @@ fn tests_that_do_not_build_or_do_not_exist_fail() {
 fn a_crash_after_passes_fails() {
     let output = test_with(&format!("{PASSED}; exit 101"), &["--quick"]);
     assert!(!output.status.success());
-    assert!(
-        said(&output).contains("ended without a result"),
-        "{}",
-        said(&output)
-    );
+    assert!(said(&output).contains("ended without a result"), "{}", said(&output));
 }
 
 #[test]
 fn the_third_tier_is_counted_as_not_run() {
     let output = test_with(PASSED, &["--all"]);
     assert_eq!(last_line(&output), "7 passed, 0 failed, 1 skipped");
-    assert!(
-        said(&output).contains("real Talos (tier 3)"),
-        "{}",
-        said(&output)
-    );
+    assert!(said(&output).contains("real Talos (tier 3)"), "{}", said(&output));
 }
 
 #[test]
 fn arguments_reach_cargo() {
-    let output = test_with(
-        &format!("echo \"$@\"; {PASSED}"),
-        &["--quick", "--", "-p", "rig"],
-    );
+    let output = test_with(&format!("echo \"$@\"; {PASSED}"), &["--quick", "--", "-p", "rig"]);
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(
-        printed.starts_with("test --workspace --no-fail-fast -p rig\n"),
-        "{printed}"
-    );
+    assert!(printed.starts_with("test --workspace --no-fail-fast -p rig\n"), "{printed}");
 }

@@ -34,33 +34,13 @@ impl Up {
         let out = child.stdout.as_mut().unwrap();
         BufReader::new(out).read_line(&mut kubeconfig).unwrap();
         let plane = PathBuf::from(kubeconfig.trim());
-        let plane = plane
-            .parent()
-            .unwrap()
-            .file_name()
-            .unwrap()
-            .to_str()
-            .unwrap()
-            .to_owned();
-        let node = said
-            .split("node rig-")
-            .nth(1)
-            .unwrap()
-            .split(' ')
-            .next()
-            .unwrap()
-            .to_owned();
-        Self {
-            child,
-            runs: [plane, node],
-        }
+        let plane = plane.parent().unwrap().file_name().unwrap().to_str().unwrap().to_owned();
+        let node = said.split("node rig-").nth(1).unwrap().split(' ').next().unwrap().to_owned();
+        Self { child, runs: [plane, node] }
     }
 
     fn signal(&self, signal: Signal) {
-        Process::find(self.child.id().cast_signed())
-            .unwrap()
-            .kill(signal)
-            .unwrap();
+        Process::find(self.child.id().cast_signed()).unwrap().kill(signal).unwrap();
     }
 
     fn traces(&self) -> Vec<String> {
@@ -109,12 +89,7 @@ fn an_interrupt_ends_it_in_order() {
     assert!(!up.traces().is_empty());
     up.signal(Signal::INT);
     let mut said = String::new();
-    up.child
-        .stderr
-        .as_mut()
-        .unwrap()
-        .read_to_string(&mut said)
-        .unwrap();
+    up.child.stderr.as_mut().unwrap().read_to_string(&mut said).unwrap();
     assert!(up.child.wait().unwrap().success(), "{said}");
     assert!(said.contains("Gone in"), "{said}");
     // Nothing to wait for: all of it is gone when the command has ended.
@@ -153,18 +128,9 @@ fn the_next_run_cleans_up_where_even_the_warden_was_killed() {
     up.signal(Signal::KILL);
     up.child.wait().unwrap();
     let left = up.traces();
-    for kind in [
-        "process",
-        "mount",
-        "/sys/fs/cgroup",
-        "/sys/class/net",
-        "/var/lib/cni",
-        "/var/log",
-    ] {
-        assert!(
-            left.iter().any(|trace| trace.starts_with(kind)),
-            "no {kind} is left: {left:#?}"
-        );
+    for kind in ["process", "mount", "/sys/fs/cgroup", "/sys/class/net", "/var/lib/cni", "/var/log"]
+    {
+        assert!(left.iter().any(|trace| trace.starts_with(kind)), "no {kind} is left: {left:#?}");
     }
     let clean = xtask(runs.path()).args(["rig", "clean"]).output().unwrap();
     let said = String::from_utf8_lossy(&clean.stderr);

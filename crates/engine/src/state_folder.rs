@@ -62,17 +62,28 @@ impl StateFolder {
         let runs = root.join("runs");
         private_folder(&runs).map_err(|source| unusable(&runs, source))?;
         kept(&root.join(".gitignore"), || b"*\n".to_vec())?;
-        let cluster = kept(&root.join("cluster.json"), || {
+        let cluster_path = root.join("cluster.json");
+        let cluster = kept(&cluster_path, || {
             let file = ClusterFile { id: ClusterId::new(chance.bits()) };
             serde_json::to_vec_pretty(&file).expect("an id is plain JSON")
         })?;
-        let cluster: ClusterFile = serde_json::from_slice(&cluster)
-            .map_err(|error| damaged(&root.join("cluster.json"), error.to_string()))?;
+        let cluster = read_cluster(&cluster_path, &cluster)?;
         let key_path = root.join("redaction.key");
         let key = kept(&key_path, || chance.key().to_vec())?;
         let redaction_key = <[u8; 32]>::try_from(key.as_slice())
             .map_err(|_| damaged(&key_path, format!("it has {} bytes instead of 32", key.len())))?;
-        Ok(Self { root: root.to_owned(), cluster: cluster.id, redaction_key })
+        Ok(Self { root: root.to_owned(), cluster, redaction_key })
+    }
+
+    /// Returns the identity of the cluster whose state lies in `root`, where
+    /// there is one. Makes nothing.
+    pub fn peek(root: &Path) -> Result<Option<ClusterId>, StateError> {
+        let path = root.join("cluster.json");
+        match fs::read(&path) {
+            Ok(bytes) => Ok(Some(read_cluster(&path, &bytes)?)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(unusable(&path, source)),
+        }
     }
 
     /// Returns the cluster's identity.
@@ -117,6 +128,11 @@ impl StateFolder {
         runs.sort_unstable();
         Ok(runs)
     }
+}
+
+fn read_cluster(path: &Path, bytes: &[u8]) -> Result<ClusterId, StateError> {
+    let file: Result<ClusterFile, _> = serde_json::from_slice(bytes);
+    file.map(|file| file.id).map_err(|error| damaged(path, error.to_string()))
 }
 
 /// Returns what stands in a file, and writes it first where there is none.

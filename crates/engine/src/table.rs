@@ -50,13 +50,15 @@ pub struct Check {
 /// How a table's durations become a run's.
 #[derive(Clone, Debug, Default)]
 pub struct Pace {
-    /// Deadlines that the user gave, by the name of the check.
+    /// Deadlines that the user gave, by the name of the check; the last one counts.
     pub deadlines: Vec<(String, Duration)>,
+    /// How long checks must stay ready, where the user said so.
+    pub stable: Vec<(String, Duration)>,
     /// How many times faster than real the simulated world runs.
     pub speed: Option<u32>,
 }
 
-/// A deadline for a check that no stage has.
+/// A duration for a check that no stage has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no gate is named `{name}`; there are {}", known.join(", "))]
 pub struct UnknownCheck {
@@ -102,14 +104,17 @@ impl Check {
     }
 
     fn planned(&self, pace: &Pace) -> PlannedCheck {
-        let given = pace.deadlines.iter().rev().find(|(name, _)| name == self.name);
-        let deadline = given.map_or(self.deadline, |(_, deadline)| *deadline);
+        let given = |durations: &[(String, Duration)]| {
+            durations.iter().rev().find(|(name, _)| name == self.name).map(|(_, given)| *given)
+        };
+        let deadline = given(&pace.deadlines).unwrap_or(self.deadline);
+        let stable = given(&pace.stable).unwrap_or(self.stable);
         PlannedCheck {
             name: self.name.into(),
             kind: self.kind,
             deadline_ms: millis(pace.scaled(deadline, SHORTEST_DEADLINE)),
             poll_ms: millis(pace.scaled(self.poll, SHORTEST_POLL)),
-            stable_ms: millis(pace.scaled(self.stable, Duration::ZERO)),
+            stable_ms: millis(pace.scaled(stable, Duration::ZERO)),
             fresh_ms: millis(self.fresh),
             required: self.required,
         }
@@ -119,11 +124,11 @@ impl Check {
 // === impl Pace ===
 
 impl Pace {
-    /// Checks that every deadline is for a check that the table has.
+    /// Checks that every duration is for a check that the table has.
     pub fn check(&self, table: &[Stage]) -> Result<(), UnknownCheck> {
         let known = || table.iter().flat_map(|stage| stage.checks).map(|check| check.name);
         let unknown = |(name, _): &&(String, Duration)| known().all(|check| check != name);
-        match self.deadlines.iter().find(unknown) {
+        match self.deadlines.iter().chain(&self.stable).find(unknown) {
             Some((name, _)) => Err(UnknownCheck { name: name.clone(), known: known().collect() }),
             None => Ok(()),
         }
@@ -204,7 +209,7 @@ mod tests {
     #[test]
     fn the_last_deadline_that_was_given_wins() {
         let minutes = |n| ("etcd".to_owned(), Duration::from_mins(n));
-        let pace = Pace { deadlines: vec![minutes(20), minutes(30)], speed: None };
+        let pace = Pace { deadlines: vec![minutes(20), minutes(30)], ..Pace::default() };
         assert_eq!(deadlines(&pace), [600_000, 1_800_000]);
     }
 
@@ -216,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_deadline_for_an_unknown_gate_names_the_known_ones() {
-        let pace = Pace { deadlines: vec![("ectd".to_owned(), Duration::ZERO)], speed: None };
+        let pace = Pace { deadlines: vec![("ectd".to_owned(), Duration::ZERO)], ..Pace::default() };
         assert_eq!(
             planned(TABLE, &[], &pace).unwrap_err().to_string(),
             "no gate is named `ectd`; there are nodes, etcd"

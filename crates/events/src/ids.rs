@@ -113,9 +113,17 @@ impl TryFrom<String> for RunId {
 // === impl ClusterId ===
 
 impl ClusterId {
+    /// The identity of no cluster.
+    pub const NIL: Self = Self(uuid::Uuid::nil());
+
     /// Makes a cluster id from 128 random bits.
     pub fn new(chance: u128) -> Self {
         Self(uuid::Builder::from_random_bytes(chance.to_be_bytes()).into_uuid())
+    }
+
+    /// Returns the sixteen bytes of the UUID.
+    pub fn as_bytes(&self) -> &[u8; 16] {
+        self.0.as_bytes()
     }
 }
 

@@ -1,9 +1,24 @@
 //! How a run looks: on a terminal, as files, and on GitHub.
+mod annotations;
+pub mod document;
+mod files;
+pub mod html;
+mod junit;
+pub mod markdown;
 mod money;
 mod span;
 mod story;
 pub mod terminal;
 mod text;
+mod timeline;
+mod trace;
+mod words;
+pub use annotations::annotations;
+pub use document::{Outcome, json};
+pub use files::{WriteError, render_all, write_all};
+pub use junit::junit;
 pub use money::MicroEuros;
 pub use span::Span;
 pub use story::*;
+pub use timeline::timeline;
+pub use trace::trace;

@@ -46,20 +46,11 @@ mod tests {
         let hour = MicroEuros::part_of_month(3_847, 3_600_000);
         assert_eq!(hour, MicroEuros(52_698));
         assert_eq!(hour.to_string(), "€0.05");
-        assert_eq!(
-            MicroEuros::part_of_month(3_847, 11_800).to_string(),
-            "less than €0.01"
-        );
+        assert_eq!(MicroEuros::part_of_month(3_847, 11_800).to_string(), "less than €0.01");
         assert_eq!(MicroEuros::part_of_month(0, 11_800).to_string(), "€0.00");
         assert_eq!(MicroEuros::cents(3_847).to_string(), "€38.47");
         let month = u64::try_from(MONTH_MS).unwrap();
-        assert_eq!(
-            MicroEuros::part_of_month(3_847, month),
-            MicroEuros::cents(3_847)
-        );
-        assert_eq!(
-            MicroEuros::part_of_month(u64::MAX, u64::MAX),
-            MicroEuros(u64::MAX)
-        );
+        assert_eq!(MicroEuros::part_of_month(3_847, month), MicroEuros::cents(3_847));
+        assert_eq!(MicroEuros::part_of_month(u64::MAX, u64::MAX), MicroEuros(u64::MAX));
     }
 }

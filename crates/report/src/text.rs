@@ -118,8 +118,7 @@ fn skip_escape_sequence(text: &str) -> Option<&str> {
     let body = after.strip_prefix([']', 'P', 'X', '^', '_'])?;
     let end = body.find(|c: char| c.is_control())?;
     let tail = &body[end..];
-    tail.strip_prefix('\x07')
-        .or_else(|| tail.strip_prefix("\x1b\\"))
+    tail.strip_prefix('\x07').or_else(|| tail.strip_prefix("\x1b\\"))
 }
 
 #[cfg(test)]
@@ -130,10 +129,7 @@ mod tests {
     #[test]
     fn escape_sequences_go_and_the_words_stay() {
         assert_eq!(line("\x1b[31mred\x1b[0m"), "red");
-        assert_eq!(
-            line("\x1b]0;title\x07text\x1b]8;;http://x\x1b\\link"),
-            "textlink"
-        );
+        assert_eq!(line("\x1b]0;title\x07text\x1b]8;;http://x\x1b\\link"), "textlink");
         assert_eq!(line("a\x1b]0;never ends"), "a␛]0;never ends");
         assert_eq!(line("a\x1b[31"), "a␛[31");
     }
@@ -149,11 +145,7 @@ mod tests {
     #[test]
     fn a_megabyte_of_line_is_cut_and_says_so() {
         let told = line(&"x".repeat(1 << 20));
-        assert!(
-            told.ends_with("x… (1046576 more characters)"),
-            "{}",
-            &told[1990..]
-        );
+        assert!(told.ends_with("x… (1046576 more characters)"), "{}", &told[1990..]);
     }
 
     #[test]

@@ -50,12 +50,8 @@ impl Entry {
     pub fn lock(&self) -> io::Result<BuildLock> {
         fs::create_dir_all(&self.folder)?;
         let path = self.folder.join("lock");
-        let mut file = File::options()
-            .create(true)
-            .truncate(false)
-            .read(true)
-            .write(true)
-            .open(&path)?;
+        let mut file =
+            File::options().create(true).truncate(false).read(true).write(true).open(&path)?;
         self.wait_for(&file, &path)?;
         file.set_len(0)?;
         file.rewind()?;
@@ -63,10 +59,7 @@ impl Entry {
         self.remove_partials()?;
         let partial = self.folder.join(format!("partial-{}", std::process::id()));
         fs::create_dir_all(&partial)?;
-        Ok(BuildLock {
-            _file: file,
-            partial,
-        })
+        Ok(BuildLock { _file: file, partial })
     }
 
     /// Moves a finished binary from the builder's folder into the entry. The
@@ -78,8 +71,7 @@ impl Entry {
         File::open(&built)?.sync_all()?;
         fs::rename(&built, staged.join(&self.name))?;
         fs::rename(&staged, self.folder.join(&self.version))?;
-        self.binary()
-            .ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+        self.binary().ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
     }
 
     fn wait_for(&self, file: &File, path: &Path) -> io::Result<()> {
@@ -89,15 +81,8 @@ impl Entry {
             Err(TryLockError::WouldBlock) => {}
         }
         let holder = fs::read_to_string(path).unwrap_or_default();
-        let holder = if holder.is_empty() {
-            "another process"
-        } else {
-            &holder
-        };
-        say(
-            "Waiting",
-            format!("for {}: {holder} is building it", self.name),
-        );
+        let holder = if holder.is_empty() { "another process" } else { &holder };
+        say("Waiting", format!("for {}: {holder} is building it", self.name));
         let elapsed = Elapsed::start();
         file.lock()?;
         elapsed.stop();
@@ -143,11 +128,7 @@ mod tests {
     use super::*;
 
     fn entry(cache: &Path) -> Entry {
-        Entry {
-            name: "demo".into(),
-            folder: cache.join("demo"),
-            version: "v1-abc".into(),
-        }
+        Entry { name: "demo".into(), folder: cache.join("demo"), version: "v1-abc".into() }
     }
 
     fn put(lock: &BuildLock, text: &str) {

@@ -122,10 +122,7 @@ mod tests {
             };
             let path = format!("{}/modules/{module}/go.mod", env!("CARGO_MANIFEST_DIR"));
             let text = std::fs::read_to_string(path).unwrap();
-            let required = text
-                .lines()
-                .find(|line| line.starts_with("require "))
-                .unwrap();
+            let required = text.lines().find(|line| line.starts_with("require ")).unwrap();
             assert!(required.ends_with(&component.version), "{required}");
         }
     }

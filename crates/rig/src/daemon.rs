@@ -78,27 +78,14 @@ pub enum DaemonError {
 impl Daemon {
     /// Starts a daemon that belongs to a run.
     pub fn start(run: &mut Run, name: &str, mut command: Command) -> Result<Self, DaemonError> {
-        let spawn = |source| DaemonError::Spawn {
-            name: name.to_owned(),
-            source,
-        };
+        let spawn = |source| DaemonError::Spawn { name: name.to_owned(), source };
         let log = run.folder("log")?.join(format!("{name}.log"));
         let out = File::create(&log).map_err(spawn)?;
         let err = out.try_clone().map_err(spawn)?;
         command.env(RUN_MARK, run.id()).process_group(0);
-        let child = command
-            .stdin(Stdio::null())
-            .stdout(out)
-            .stderr(err)
-            .spawn()
-            .map_err(spawn)?;
+        let child = command.stdin(Stdio::null()).stdout(out).stderr(err).spawn().map_err(spawn)?;
         let process = Process::find(child.id().cast_signed());
-        let daemon = Self {
-            name: name.to_owned(),
-            child,
-            process,
-            log,
-        };
+        let daemon = Self { name: name.to_owned(), child, process, log };
         if let Some(process) = process {
             run.note(|record| record.processes.push((name.to_owned(), process)))?;
         }
@@ -117,20 +104,11 @@ impl Daemon {
             let Err(because) = look() else { return Ok(()) };
             if let Ok(Some(status)) = self.child.try_wait() {
                 let (name, log) = (self.name.clone(), self.log_tail());
-                return Err(DaemonError::Ended {
-                    name,
-                    status: status.to_string(),
-                    log,
-                });
+                return Err(DaemonError::Ended { name, status: status.to_string(), log });
             }
             if Instant::now() > deadline {
                 let (name, log) = (self.name.clone(), self.log_tail());
-                return Err(DaemonError::NotReady {
-                    name,
-                    patience,
-                    because,
-                    log,
-                });
+                return Err(DaemonError::NotReady { name, patience, because, log });
             }
             thread::sleep(INTERVAL);
         }
@@ -188,10 +166,7 @@ mod tests {
             Daemon::start(&mut run, "demo", shell("echo no such flag; exit 3")).unwrap();
         let error = daemon.wait_until(Duration::from_secs(10), || Err("refused".into()));
         let text = error.unwrap_err().to_string();
-        assert!(
-            text.starts_with("demo ended at once (exit status: 3)"),
-            "{text}"
-        );
+        assert!(text.starts_with("demo ended at once (exit status: 3)"), "{text}");
         assert!(text.contains("| no such flag"), "{text}");
     }
 
@@ -202,10 +177,7 @@ mod tests {
         let mut daemon = Daemon::start(&mut run, "demo", shell("exec sleep 60")).unwrap();
         let error = daemon.wait_until(Duration::ZERO, || Err("connection refused".into()));
         let text = error.unwrap_err().to_string();
-        assert!(
-            text.contains("was not ready after 0 s: connection refused"),
-            "{text}"
-        );
+        assert!(text.contains("was not ready after 0 s: connection refused"), "{text}");
     }
 
     #[test]

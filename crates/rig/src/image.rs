@@ -36,23 +36,14 @@ impl Image {
     /// Packs a static binary as `/NAME`, which the image runs.
     pub fn pack(name: &str, binary: &Path) -> io::Result<Self> {
         if !is_static(binary)? {
-            let text = format!(
-                "{} is not static: alone in an image it cannot run",
-                binary.display()
-            );
+            let text =
+                format!("{} is not static: alone in an image it cannot run", binary.display());
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
-        let program = binary
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
+        let program = binary.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let layer = one_file(&program, &fs::read(binary)?)?;
-        let mut image = Self {
-            name: name.to_owned(),
-            manifest: placeholder(),
-            blobs: BTreeMap::new(),
-        };
+        let mut image =
+            Self { name: name.to_owned(), manifest: placeholder(), blobs: BTreeMap::new() };
         let layer = image.put(LAYER, layer);
         let config = json!({
             "architecture": architecture(),
@@ -92,36 +83,17 @@ impl Image {
         entry["annotations"] = json!({ "io.containerd.image.name": self.name });
         let index = json!({ "schemaVersion": 2, "manifests": [entry] });
         let mut archive = Builder::new(Vec::new());
-        append(
-            &mut archive,
-            "oci-layout",
-            br#"{"imageLayoutVersion":"1.0.0"}"#,
-            0o644,
-        )?;
-        append(
-            &mut archive,
-            "index.json",
-            index.to_string().as_bytes(),
-            0o644,
-        )?;
+        append(&mut archive, "oci-layout", br#"{"imageLayoutVersion":"1.0.0"}"#, 0o644)?;
+        append(&mut archive, "index.json", index.to_string().as_bytes(), 0o644)?;
         for (digest, blob) in &self.blobs {
-            append(
-                &mut archive,
-                &format!("blobs/{}", digest.replace(':', "/")),
-                blob,
-                0o644,
-            )?;
+            append(&mut archive, &format!("blobs/{}", digest.replace(':', "/")), blob, 0o644)?;
         }
         archive.into_inner()
     }
 
     fn put(&mut self, media: &'static str, blob: Vec<u8>) -> Descriptor {
         let hash = hex(&Sha256::digest(&blob));
-        let descriptor = Descriptor {
-            media,
-            digest: format!("sha256:{hash}"),
-            size: blob.len(),
-        };
+        let descriptor = Descriptor { media, digest: format!("sha256:{hash}"), size: blob.len() };
         self.blobs.insert(descriptor.digest.clone(), blob);
         descriptor
     }
@@ -134,11 +106,7 @@ impl Descriptor {
 }
 
 fn placeholder() -> Descriptor {
-    Descriptor {
-        media: MANIFEST,
-        digest: String::new(),
-        size: 0,
-    }
+    Descriptor { media: MANIFEST, digest: String::new(), size: 0 }
 }
 
 fn one_file(name: &str, contents: &[u8]) -> io::Result<Vec<u8>> {
@@ -193,9 +161,7 @@ mod tests {
     fn the_manifest_leads_to_the_binary() {
         let image = packed();
         let manifest: Value = serde_json::from_slice(image.blob(image.digest()).unwrap()).unwrap();
-        let layer = image
-            .blob(manifest["layers"][0]["digest"].as_str().unwrap())
-            .unwrap();
+        let layer = image.blob(manifest["layers"][0]["digest"].as_str().unwrap()).unwrap();
         let mut layer = tar::Archive::new(layer);
         let mut file = layer.entries().unwrap().next().unwrap().unwrap();
         let mut contents = String::new();

@@ -32,10 +32,7 @@ pub enum KubectlError {
 impl Kubectl {
     /// Binds a kubectl to a kubeconfig.
     pub fn new(binary: &Path, kubeconfig: &Path) -> Self {
-        Self {
-            binary: binary.to_owned(),
-            kubeconfig: kubeconfig.to_owned(),
-        }
+        Self { binary: binary.to_owned(), kubeconfig: kubeconfig.to_owned() }
     }
 
     /// Returns kubectl's path.
@@ -53,11 +50,7 @@ impl Kubectl {
     pub fn command(&self) -> Command {
         let mut command = Command::new(&self.binary);
         let cache = self.kubeconfig.with_extension("cache");
-        command
-            .arg("--kubeconfig")
-            .arg(&self.kubeconfig)
-            .arg("--cache-dir")
-            .arg(cache);
+        command.arg("--kubeconfig").arg(&self.kubeconfig).arg("--cache-dir").arg(cache);
         command.env_remove("KUBECONFIG").stdin(Stdio::null());
         command
     }
@@ -72,11 +65,7 @@ impl Kubectl {
     pub fn apply(&self, manifest: &str) -> Result<String, KubectlError> {
         let args = ["apply", "-f", "-"];
         let mut command = self.command();
-        command
-            .args(args)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
         if let Some(mut stdin) = child.stdin.take() {
             stdin.write_all(manifest.as_bytes())?;
@@ -90,8 +79,5 @@ fn printed(args: &[&str], output: &std::process::Output) -> Result<String, Kubec
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-    Err(KubectlError::Refused {
-        args: args.join(" "),
-        said,
-    })
+    Err(KubectlError::Refused { args: args.join(" "), said })
 }

@@ -41,10 +41,7 @@ impl Namespace {
     pub fn create(access: &Access) -> Result<Self, NamespaceError> {
         let name = format!("test-{}", &Uuid::new_v4().simple().to_string()[..10]);
         access.kubectl().run(&["create", "namespace", &name])?;
-        let namespace = Self {
-            name,
-            access: access.clone(),
-        };
+        let namespace = Self { name, access: access.clone() };
         namespace.wait_until_filled()?;
         Ok(namespace)
     }
@@ -81,9 +78,7 @@ impl Drop for Namespace {
     fn drop(&mut self) {
         // The control plane goes away after the tests, with whatever a
         // finalizer keeps here; nobody should wait for that.
-        let _ = self
-            .kubectl()
-            .run(&["delete", "namespace", &self.name, "--wait=false"]);
+        let _ = self.kubectl().run(&["delete", "namespace", &self.name, "--wait=false"]);
     }
 }
 

@@ -76,11 +76,7 @@ pub fn node() -> Option<(ControlPlane, Node)> {
 pub fn node_parts() -> Option<()> {
     present(&names_of_tier(1))?;
     present(&["kubelet", "rig-pod", "containerd"])?;
-    if rustix::process::geteuid().is_root() {
-        Some(())
-    } else {
-        skip("a node needs root")
-    }
+    if rustix::process::geteuid().is_root() { Some(()) } else { skip("a node needs root") }
 }
 
 /// Returns the path of a component's binary, such as `helm`.
@@ -102,11 +98,7 @@ pub fn browser() -> Option<Browser> {
 /// Records that the calling test is skipped, and returns nothing.
 #[track_caller]
 pub fn skip<T>(reason: &str) -> Option<T> {
-    let skip = Skip {
-        binary: this_binary(),
-        test: this_test(),
-        reason: reason.to_owned(),
-    };
+    let skip = Skip { binary: this_binary(), test: this_test(), reason: reason.to_owned() };
     say("Skipped", format!("{}: {reason}", skip.test));
     if let Some(path) = &Settings::get().skips {
         append(path, &skip).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -153,11 +145,7 @@ fn absence(component: &Component) -> String {
 }
 
 fn names_of_tier(tier: u8) -> Vec<&'static str> {
-    catalogue()
-        .iter()
-        .filter(|c| c.tier == tier)
-        .map(|c| c.name.as_str())
-        .collect()
+    catalogue().iter().filter(|c| c.tier == tier).map(|c| c.name.as_str()).collect()
 }
 
 /// The test harness names each test's thread after it, unless all tests run on
@@ -172,11 +160,7 @@ fn this_test() -> String {
 
 fn this_binary() -> String {
     let path = env::current_exe().unwrap_or_default();
-    let stem = path
-        .file_stem()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     match stem.rsplit_once('-') {
         Some((name, hash)) if hash.len() == 16 => name.to_owned(),
         _ => stem,
@@ -187,11 +171,7 @@ fn this_binary() -> String {
 fn append(path: &Path, skip: &Skip) -> std::io::Result<()> {
     let mut line = serde_json::to_vec(skip)?;
     line.push(b'\n');
-    File::options()
-        .create(true)
-        .append(true)
-        .open(path)?
-        .write_all(&line)
+    File::options().create(true).append(true).open(path)?.write_all(&line)
 }
 
 #[cfg(test)]
@@ -201,43 +181,27 @@ mod tests {
     #[test]
     fn the_binary_and_the_test_are_named() {
         assert_eq!(this_binary(), "rig");
-        assert!(
-            this_test().ends_with("the_binary_and_the_test_are_named"),
-            "{}",
-            this_test()
-        );
+        assert!(this_test().ends_with("the_binary_and_the_test_are_named"), "{}", this_test());
     }
 
     #[test]
     fn a_skip_is_one_line_that_reads_back() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("skips.jsonl");
-        let skip = Skip {
-            binary: "b".into(),
-            test: "t".into(),
-            reason: "no\nroot".into(),
-        };
+        let skip = Skip { binary: "b".into(), test: "t".into(), reason: "no\nroot".into() };
         append(&path, &skip).unwrap();
         append(&path, &skip).unwrap();
         let text = std::fs::read_to_string(path).unwrap();
-        let read: Vec<Skip> = text
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect();
+        let read: Vec<Skip> =
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(read, [skip.clone(), skip]);
     }
 
     #[test]
     fn absences_say_what_to_do() {
         let text = absence(component("kubelet").unwrap());
-        assert_eq!(
-            text,
-            "kubelet v1.36.3 is not built; `cargo xtask rig` builds it"
-        );
+        assert_eq!(text, "kubelet v1.36.3 is not built; `cargo xtask rig` builds it");
         let text = absence(component("containerd").unwrap());
-        assert!(
-            text.starts_with("containerd is not installed; `cargo xtask rig`"),
-            "{text}"
-        );
+        assert!(text.starts_with("containerd is not installed; `cargo xtask rig`"), "{text}");
     }
 }

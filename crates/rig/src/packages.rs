@@ -75,10 +75,7 @@ pub fn install(programs: &[Packaged]) -> Result<PathBuf, PackageError> {
         return Err(refusal(programs, "only root may install packages"));
     }
     let names = packages.join(" ");
-    say(
-        "Installing",
-        format!("Debian packages {names} (apt-get, as root)"),
-    );
+    say("Installing", format!("Debian packages {names} (apt-get, as root)"));
     let elapsed = Elapsed::start();
     let install = ["install", "-y", "--no-install-recommends"];
     let install: Vec<&str> = install.into_iter().chain(packages).collect();
@@ -95,17 +92,11 @@ pub fn install(programs: &[Packaged]) -> Result<PathBuf, PackageError> {
 fn refusal(programs: &[Packaged], why: &'static str) -> PackageError {
     let names: Vec<&str> = absent(programs).map(|one| one.program.as_str()).collect();
     let packages = missing(programs).join(" ");
-    PackageError::Missing {
-        programs: names.join(", "),
-        why,
-        packages,
-    }
+    PackageError::Missing { programs: names.join(", "), why, packages }
 }
 
 fn absent(programs: &[Packaged]) -> impl Iterator<Item = &Packaged> {
-    programs
-        .iter()
-        .filter(|packaged| program(&packaged.program).is_none())
+    programs.iter().filter(|packaged| program(&packaged.program).is_none())
 }
 
 fn apt(args: &[&str]) -> Result<(), PackageError> {
@@ -121,23 +112,16 @@ fn apt(args: &[&str]) -> Result<(), PackageError> {
         return Ok(());
     }
     let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
-    Err(PackageError::Apt {
-        args: args.join(" "),
-        output: tail(&text, 15),
-    })
+    Err(PackageError::Apt { args: args.join(" "), output: tail(&text, 15) })
 }
 
 /// Says whether a program is linked statically, as one alone in an image must
 /// be.
 pub fn is_static(binary: &Path) -> io::Result<bool> {
     let mut bytes = Vec::new();
-    File::open(binary)?
-        .take(64 * 1024)
-        .read_to_end(&mut bytes)?;
+    File::open(binary)?.take(64 * 1024).read_to_end(&mut bytes)?;
     let interpreter = b"/ld-linux";
-    Ok(!bytes
-        .windows(interpreter.len())
-        .any(|window| window == interpreter))
+    Ok(!bytes.windows(interpreter.len()).any(|window| window == interpreter))
 }
 
 #[cfg(test)]
@@ -163,10 +147,7 @@ mod tests {
         let programs = packaged(&[("sh", "dash"), ("no-such-program", "x"), ("nor-this", "x")]);
         assert_eq!(missing(&programs), ["x"]);
         let text = refusal(&programs, "only root may install packages").to_string();
-        assert!(
-            text.starts_with("no-such-program, nor-this not found, and only root"),
-            "{text}"
-        );
+        assert!(text.starts_with("no-such-program, nor-this not found, and only root"), "{text}");
         assert!(text.contains("install the Debian packages x, or"), "{text}");
     }
 

@@ -33,10 +33,7 @@ pub struct Identity<'a> {
 
 impl Pair {
     fn new(certificate: &rcgen::Certificate, key: &KeyPair) -> Self {
-        Self {
-            certificate: certificate.pem(),
-            key: key.serialize_pem(),
-        }
+        Self { certificate: certificate.pem(), key: key.serialize_pem() }
     }
 }
 
@@ -46,10 +43,7 @@ impl Authority {
         let mut params = CertificateParams::default();
         params.distinguished_name.push(DnType::CommonName, name);
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        params.key_usages = vec![
-            KeyUsagePurpose::KeyCertSign,
-            KeyUsagePurpose::DigitalSignature,
-        ];
+        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::DigitalSignature];
         let key = KeyPair::generate()?;
         let pair = Pair::new(&params.self_signed(&key)?, &key);
         Ok(Self { pair, params })
@@ -63,13 +57,9 @@ impl Authority {
     /// Signs a certificate for a client.
     pub fn client(&self, identity: Identity<'_>) -> Result<Pair, rcgen::Error> {
         let mut params = CertificateParams::default();
-        params
-            .distinguished_name
-            .push(DnType::CommonName, identity.user);
+        params.distinguished_name.push(DnType::CommonName, identity.user);
         if let Some(group) = identity.group {
-            params
-                .distinguished_name
-                .push(DnType::OrganizationName, group);
+            params.distinguished_name.push(DnType::OrganizationName, group);
         }
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
         self.sign(params)

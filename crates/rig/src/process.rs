@@ -68,9 +68,7 @@ pub fn marked(run: &str) -> Vec<Process> {
 
 fn carries(pid: i32, mark: &str) -> bool {
     let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-    environment
-        .split(|byte| *byte == 0)
-        .any(|variable| variable == mark.as_bytes())
+    environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
 }
 
 /// Reads state and start time; the name before them may hold anything, spaces
@@ -99,10 +97,7 @@ mod tests {
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();
         let pid = i32::try_from(child.id()).unwrap();
         let real = Process::find(pid).unwrap();
-        let earlier = Process {
-            start: real.start - 1,
-            ..real
-        };
+        let earlier = Process { start: real.start - 1, ..real };
         earlier.kill(Signal::KILL).unwrap();
         assert!(real.is_alive());
         real.kill(Signal::KILL).unwrap();
@@ -114,16 +109,10 @@ mod tests {
     #[test]
     fn marked_processes_are_found() {
         let run = "test-of-marks";
-        let mut child = Command::new("sleep")
-            .arg("60")
-            .env(RUN_MARK, run)
-            .spawn()
-            .unwrap();
+        let mut child = Command::new("sleep").arg("60").env(RUN_MARK, run).spawn().unwrap();
         // The environment of a process that has just been executed is empty
         // for a moment.
-        let found = (0..1000)
-            .map(|_| marked(run))
-            .find(|found| !found.is_empty());
+        let found = (0..1000).map(|_| marked(run)).find(|found| !found.is_empty());
         child.kill().unwrap();
         child.wait().unwrap();
         let pids: Vec<i32> = found.unwrap().iter().map(|process| process.pid).collect();

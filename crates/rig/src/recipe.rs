@@ -59,12 +59,7 @@ impl<'a> Recipe<'a> {
             return None;
         };
         let mut go = go();
-        go.args([
-            "mod",
-            "download",
-            "-json",
-            &format!("{module}@{}", self.component.version),
-        ]);
+        go.args(["mod", "download", "-json", &format!("{module}@{}", self.component.version)]);
         Some(go)
     }
 
@@ -75,47 +70,48 @@ impl<'a> Recipe<'a> {
         let flags = self.linker_flags();
         match &self.component.from {
             Origin::Wrapper { module, package } => {
-                go.current_dir(module_dir(module))
-                    .args(["build", "-trimpath", "-ldflags", &flags]);
-                go.arg("-o")
-                    .arg(target.join(&self.component.name))
-                    .arg(package);
+                go.current_dir(module_dir(module)).args(["build", "-trimpath", "-ldflags", &flags]);
+                go.arg("-o").arg(target.join(&self.component.name)).arg(package);
             }
             Origin::Install { module, package } => {
-                go.env("GOBIN", target)
-                    .args(["install", "-trimpath", "-ldflags", &flags]);
+                go.env("GOBIN", target).args(["install", "-trimpath", "-ldflags", &flags]);
                 go.arg(format!("{module}/{package}@{}", self.component.version));
             }
             Origin::Copy { package, .. } => {
-                go.current_dir(source)
-                    .args(["build", "-trimpath", "-ldflags", &flags]);
-                go.arg("-o")
-                    .arg(target.join(&self.component.name))
-                    .arg(package);
+                go.current_dir(source).args(["build", "-trimpath", "-ldflags", &flags]);
+                go.arg("-o").arg(target.join(&self.component.name)).arg(package);
             }
             Origin::Debian(_) => unreachable!("`Recipe::of` gives these no recipe"),
         }
         go
     }
 
-    /// Kubernetes takes its version from the linker; without it everything
-    /// would call itself v0.0.0.
     fn linker_flags(&self) -> String {
-        let kubernetes = matches!(
-            &self.component.from,
-            Origin::Wrapper { module, .. } if module == "kubernetes"
-        );
-        if !kubernetes {
-            return "-s -w".into();
-        }
+        let stamps = self.stamps().into_iter().map(|stamp| format!(" -X {stamp}"));
+        format!("-s -w{}", stamps.collect::<String>())
+    }
+
+    /// Returns the variables that the linker sets. Some programs learn their
+    /// version that way: without it, Kubernetes would call itself v0.0.0, and
+    /// helm would leave its patch level out.
+    fn stamps(&self) -> Vec<String> {
         let version = &self.component.version;
-        let mut parts = version.trim_start_matches('v').split('.');
-        let (major, minor) = (parts.next().unwrap_or(""), parts.next().unwrap_or(""));
-        let package = "k8s.io/component-base/version";
-        format!(
-            "-s -w -X {package}.gitVersion={version} \
-             -X {package}.gitMajor={major} -X {package}.gitMinor={minor}"
-        )
+        match &self.component.from {
+            Origin::Wrapper { module, .. } if module == "kubernetes" => {
+                let package = "k8s.io/component-base/version";
+                let mut parts = version.trim_start_matches('v').split('.');
+                let mut part = || parts.next().unwrap_or_default();
+                vec![
+                    format!("{package}.gitVersion={version}"),
+                    format!("{package}.gitMajor={}", part()),
+                    format!("{package}.gitMinor={}", part()),
+                ]
+            }
+            Origin::Install { module, .. } if module.starts_with("helm.sh/helm/") => {
+                vec![format!("{module}/internal/version.version={version}")]
+            }
+            _ => Vec::new(),
+        }
     }
 }
 
@@ -126,15 +122,12 @@ fn go() -> Command {
 }
 
 fn module_dir(module: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("modules")
-        .join(module)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("modules").join(module)
 }
 
 fn module_files(dir: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut files = fs::read_dir(dir)?
-        .map(|entry| Ok(entry?.path()))
-        .collect::<io::Result<Vec<_>>>()?;
+    let mut files =
+        fs::read_dir(dir)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
     files.sort();
     Ok(files)
 }
@@ -149,11 +142,13 @@ mod tests {
     }
 
     #[test]
-    fn kubernetes_is_told_its_version() {
+    fn those_that_do_not_know_their_version_are_told() {
         let flags = recipe("kubelet").linker_flags();
         assert!(flags.contains("gitVersion=v1.36.3"), "{flags}");
-        assert!(flags.ends_with("gitMinor=36"), "{flags}");
-        assert_eq!(recipe("helm").linker_flags(), "-s -w");
+        assert!(flags.ends_with("gitMajor=1 -X k8s.io/component-base/version.gitMinor=36"));
+        let flags = recipe("helm").linker_flags();
+        assert_eq!(flags, "-s -w -X helm.sh/helm/v4/internal/version.version=v4.3.1");
+        assert_eq!(recipe("kwok").linker_flags(), "-s -w");
     }
 
     #[test]
@@ -163,10 +158,7 @@ mod tests {
         changed.version = "v4.3.2".into();
         let after = Recipe::of(&changed).unwrap().digest().unwrap();
         assert_ne!(before, after);
-        assert_ne!(
-            recipe("kubelet").digest().unwrap(),
-            recipe("kubectl").digest().unwrap()
-        );
+        assert_ne!(recipe("kubelet").digest().unwrap(), recipe("kubectl").digest().unwrap());
     }
 
     #[test]

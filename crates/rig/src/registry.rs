@@ -34,10 +34,7 @@ struct Shelf {
 impl Registry {
     /// Serves images. Their names are paths with a tag, such as `demo/web:v1`.
     pub fn start(images: Vec<Image>) -> io::Result<Self> {
-        let shelf = Arc::new(Shelf {
-            images,
-            blobs_served: AtomicUsize::new(0),
-        });
+        let shelf = Arc::new(Shelf { images, blobs_served: AtomicUsize::new(0) });
         let served = Arc::clone(&shelf);
         let serving = Serving::start(move |listener| serve(listener, served))?;
         Ok(Self { serving, shelf })
@@ -103,12 +100,9 @@ impl Shelf {
             .find(|image| image.name() == wanted || image.digest() == reference)
             .and_then(|image| Some((image.digest(), image.blob(image.digest())?)));
         match found {
-            Some((digest, manifest)) => respond(
-                method,
-                "application/vnd.oci.image.manifest.v1+json",
-                digest,
-                manifest,
-            ),
+            Some((digest, manifest)) => {
+                respond(method, "application/vnd.oci.image.manifest.v1+json", digest, manifest)
+            }
             None => error(StatusCode::NOT_FOUND, "MANIFEST_UNKNOWN", &wanted),
         }
     }
@@ -125,21 +119,14 @@ impl Shelf {
 
     fn of(&self, name: &str) -> impl Iterator<Item = &Image> {
         let of_name = move |image: &&Image| {
-            image
-                .name()
-                .rsplit_once(':')
-                .is_some_and(|(path, _)| path == name)
+            image.name().rsplit_once(':').is_some_and(|(path, _)| path == name)
         };
         self.images.iter().filter(of_name)
     }
 }
 
 fn respond(method: &Method, media: &str, digest: &str, body: &[u8]) -> Response<Full<Bytes>> {
-    let sent = if method == Method::HEAD {
-        Bytes::new()
-    } else {
-        Bytes::copy_from_slice(body)
-    };
+    let sent = if method == Method::HEAD { Bytes::new() } else { Bytes::copy_from_slice(body) };
     Response::builder()
         .header(CONTENT_TYPE, media)
         .header(CONTENT_LENGTH, body.len())
@@ -168,13 +155,7 @@ mod tests {
         std::fs::write(&binary, "a static binary").unwrap();
         let image = Image::pack("demo/web:v1", &binary).unwrap();
         let digest = image.digest().to_owned();
-        (
-            Shelf {
-                images: vec![image],
-                blobs_served: AtomicUsize::new(0),
-            },
-            digest,
-        )
+        (Shelf { images: vec![image], blobs_served: AtomicUsize::new(0) }, digest)
     }
 
     #[test]
@@ -194,10 +175,7 @@ mod tests {
         let status = |path: &str| shelf.answer(&Method::GET, path).status();
         assert_eq!(status("/v2/"), StatusCode::OK);
         assert_eq!(status("/v2/demo/web/manifests/v2"), StatusCode::NOT_FOUND);
-        assert_eq!(
-            status(&format!("/v2/other/blobs/{digest}")),
-            StatusCode::NOT_FOUND
-        );
+        assert_eq!(status(&format!("/v2/other/blobs/{digest}")), StatusCode::NOT_FOUND);
         assert_eq!(status("/v1/search"), StatusCode::NOT_FOUND);
         let push = shelf.answer(&Method::POST, "/v2/demo/web/blobs/uploads/");
         assert_eq!(push.status(), StatusCode::METHOD_NOT_ALLOWED);

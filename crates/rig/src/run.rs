@@ -218,10 +218,7 @@ fn locked(dir: &Path) -> io::Result<File> {
 
 fn written(path: &Path) -> impl Fn(io::Error) -> RunError {
     let path = path.to_owned();
-    move |source| RunError::Write {
-        path: path.clone(),
-        source,
-    }
+    move |source| RunError::Write { path: path.clone(), source }
 }
 
 fn private_dir(path: &Path) -> io::Result<()> {
@@ -231,12 +228,8 @@ fn private_dir(path: &Path) -> io::Result<()> {
 fn write_private(path: &Path, contents: &[u8]) -> io::Result<()> {
     use std::io::Write;
     use std::os::unix::fs::OpenOptionsExt;
-    let mut file = File::options()
-        .create(true)
-        .truncate(true)
-        .write(true)
-        .mode(0o600)
-        .open(path)?;
+    let mut file =
+        File::options().create(true).truncate(true).write(true).mode(0o600).open(path)?;
     file.write_all(contents)
 }
 
@@ -251,10 +244,7 @@ mod tests {
         let runs = tempfile::tempdir().unwrap();
         let run = Run::start_in(runs.path()).unwrap();
         let secret = run.write("secret", "s").unwrap();
-        assert_eq!(
-            secret.metadata().unwrap().permissions().mode() & 0o777,
-            0o600
-        );
+        assert_eq!(secret.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         let dir = run.dir().to_owned();
         assert_eq!(run.end(), Vec::new());
         assert!(!dir.exists());

@@ -31,28 +31,17 @@ impl Elapsed {
     /// Starts counting.
     pub fn start() -> Self {
         let now = Instant::now();
-        Self {
-            since: now,
-            said: now,
-            terminal: stderr().is_terminal(),
-        }
+        Self { since: now, said: now, terminal: stderr().is_terminal() }
     }
 
     /// Mentions the time passed, if it is time to.
     pub fn tick(&mut self, verb: &str, rest: &str) {
-        let interval = if self.terminal {
-            Duration::from_secs(1)
-        } else {
-            PLAIN_INTERVAL
-        };
+        let interval = if self.terminal { Duration::from_secs(1) } else { PLAIN_INTERVAL };
         if self.said.elapsed() < interval {
             return;
         }
         self.said = Instant::now();
-        let line = format!(
-            "{verb:>VERB_COLUMN$} {rest}, {} so far",
-            brief(self.since.elapsed())
-        );
+        let line = format!("{verb:>VERB_COLUMN$} {rest}, {} so far", brief(self.since.elapsed()));
         let _ = if self.terminal {
             write!(stderr(), "{line}\x1b[K\r")
         } else {

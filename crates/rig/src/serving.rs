@@ -25,26 +25,18 @@ impl Serving {
         let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (stop, stopped) = oneshot::channel();
-        let thread = thread::Builder::new()
-            .name("rig-server".into())
-            .spawn(move || {
-                runtime.block_on(async {
-                    let listener = TcpListener::from_std(listener).expect("a runtime is entered");
-                    tokio::select! {
-                        () = serve(listener) => {}
-                        _ = stopped => {}
-                    }
-                });
-            })?;
-        Ok(Self {
-            address,
-            stop: Some(stop),
-            thread: Some(thread),
-        })
+        let thread = thread::Builder::new().name("rig-server".into()).spawn(move || {
+            runtime.block_on(async {
+                let listener = TcpListener::from_std(listener).expect("a runtime is entered");
+                tokio::select! {
+                    () = serve(listener) => {}
+                    _ = stopped => {}
+                }
+            });
+        })?;
+        Ok(Self { address, stop: Some(stop), thread: Some(thread) })
     }
 
     pub(crate) fn address(&self) -> SocketAddr {

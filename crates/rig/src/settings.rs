@@ -53,9 +53,7 @@ impl Settings {
             .or_else(|| Some(set("XDG_CACHE_HOME")?.join("seaworthy/rig")))
             .or_else(|| Some(set("HOME")?.join(".cache/seaworthy/rig")))
             .unwrap_or_else(|| env::temp_dir().join("seaworthy-rig-cache"));
-        let tier = set(TIER)
-            .and_then(|value| value.to_str()?.parse().ok())
-            .unwrap_or(2);
+        let tier = set(TIER).and_then(|value| value.to_str()?.parse().ok()).unwrap_or(2);
         Self {
             path: set("SEAWORTHY_RIG_PATH"),
             cache,
@@ -83,14 +81,8 @@ mod tests {
         let xdg = ("XDG_CACHE_HOME", "/xdg");
         let own = ("SEAWORTHY_RIG_CACHE", "/own");
         assert_eq!(with(&[home, xdg, own]).cache, PathBuf::from("/own"));
-        assert_eq!(
-            with(&[home, xdg]).cache,
-            PathBuf::from("/xdg/seaworthy/rig")
-        );
-        assert_eq!(
-            with(&[home]).cache,
-            PathBuf::from("/home/ann/.cache/seaworthy/rig")
-        );
+        assert_eq!(with(&[home, xdg]).cache, PathBuf::from("/xdg/seaworthy/rig"));
+        assert_eq!(with(&[home]).cache, PathBuf::from("/home/ann/.cache/seaworthy/rig"));
     }
 
     #[test]

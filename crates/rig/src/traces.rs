@@ -45,11 +45,7 @@ fn processes(run: &str) -> Vec<String> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().into_string().ok());
     pids.filter(|pid| pid.chars().all(|c| c.is_ascii_digit()) && *pid != own)
-        .filter(|pid| {
-            ["cmdline", "environ", "cgroup"]
-                .iter()
-                .any(|file| names(pid, file, run))
-        })
+        .filter(|pid| ["cmdline", "environ", "cgroup"].iter().any(|file| names(pid, file, run)))
         .map(|pid| {
             let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
             format!("process {pid} {}", name.trim())
@@ -74,29 +70,17 @@ fn named_below(folder: &Path, run: &str, depth: usize, found: &mut Vec<PathBuf>)
 
 /// What CNI remembers of a sandbox names its network namespace's path.
 fn network_results(run: &str) -> Vec<String> {
-    let entries = fs::read_dir("/var/lib/cni/results")
-        .into_iter()
-        .flatten()
-        .flatten();
+    let entries = fs::read_dir("/var/lib/cni/results").into_iter().flatten().flatten();
     let files = entries.map(|entry| entry.path());
     let of_run = |file: &PathBuf| fs::read_to_string(file).is_ok_and(|text| text.contains(run));
-    files
-        .filter(of_run)
-        .map(|file| file.display().to_string())
-        .collect()
+    files.filter(of_run).map(|file| file.display().to_string()).collect()
 }
 
 fn log_links(run: &str) -> Vec<String> {
-    let entries = fs::read_dir("/var/log/containers")
-        .into_iter()
-        .flatten()
-        .flatten();
+    let entries = fs::read_dir("/var/log/containers").into_iter().flatten().flatten();
     let links = entries.map(|entry| entry.path());
     let of_run = |link: &PathBuf| {
         fs::read_link(link).is_ok_and(|target| target.to_string_lossy().contains(run))
     };
-    links
-        .filter(of_run)
-        .map(|link| link.display().to_string())
-        .collect()
+    links.filter(of_run).map(|link| link.display().to_string()).collect()
 }

@@ -70,11 +70,7 @@ impl Warden {
 /// Starts a warden for a run's folder, whose lock the caller holds.
 pub fn watch(dir: &Path) -> Result<Warden, WardenError> {
     let mut command = Command::new(program()?);
-    command
-        .arg(dir)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
+    command.arg(dir).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     // In a group of its own, a Ctrl-C at the terminal does not reach it.
     let child = command.process_group(0).spawn()?;
     Ok(Warden { child })
@@ -98,9 +94,7 @@ pub fn stand_guard(dir: &Path) -> io::Result<Vec<Leftover>> {
 /// Returns the program, built if need be, once at a time in this process.
 fn program() -> Result<PathBuf, WardenError> {
     static BUILDING: Mutex<()> = Mutex::new(());
-    let _one = BUILDING
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let _one = BUILDING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let path = beside(&env::current_exe()?).join(PROGRAM);
     if is_current(&path) {
         return Ok(path);
@@ -112,11 +106,7 @@ fn program() -> Result<PathBuf, WardenError> {
 /// Returns cargo's output folder: test binaries lie one below it, in `deps`.
 fn beside(executable: &Path) -> PathBuf {
     let dir = executable.parent().unwrap_or(Path::new("."));
-    let dir = if dir.ends_with("deps") {
-        dir.parent().unwrap_or(dir)
-    } else {
-        dir
-    };
+    let dir = if dir.ends_with("deps") { dir.parent().unwrap_or(dir) } else { dir };
     dir.to_owned()
 }
 
@@ -143,9 +133,7 @@ fn build() -> Result<(), WardenError> {
     if output.status.success() {
         return Ok(());
     }
-    Err(WardenError::Build {
-        output: tail(&String::from_utf8_lossy(&output.stderr), 15),
-    })
+    Err(WardenError::Build { output: tail(&String::from_utf8_lossy(&output.stderr), 15) })
 }
 
 #[cfg(test)]
@@ -154,14 +142,8 @@ mod tests {
 
     #[test]
     fn test_binaries_find_the_programs_beside_their_folder() {
-        assert_eq!(
-            beside(Path::new("/t/debug/deps/x-1")),
-            PathBuf::from("/t/debug")
-        );
-        assert_eq!(
-            beside(Path::new("/t/debug/xtask")),
-            PathBuf::from("/t/debug")
-        );
+        assert_eq!(beside(Path::new("/t/debug/deps/x-1")), PathBuf::from("/t/debug"));
+        assert_eq!(beside(Path::new("/t/debug/xtask")), PathBuf::from("/t/debug"));
     }
 
     #[test]

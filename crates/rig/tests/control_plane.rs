@@ -7,14 +7,7 @@ use std::sync::Mutex;
 use rig::{ControlPlane, need, traces};
 
 fn id(plane: &ControlPlane) -> String {
-    plane
-        .access()
-        .dir()
-        .file_name()
-        .unwrap()
-        .to_str()
-        .unwrap()
-        .to_owned()
+    plane.access().dir().file_name().unwrap().to_str().unwrap().to_owned()
 }
 
 #[test]
@@ -68,14 +61,8 @@ fn tests_share_a_control_plane_and_not_a_namespace() {
     assert_eq!(first.access().server(), second.access().server());
     assert_ne!(first.name(), second.name());
     let kubectl = first.kubectl();
-    kubectl
-        .run(&["-n", first.name(), "create", "configmap", "only-here"])
-        .unwrap();
-    let list = |name: &str| {
-        kubectl
-            .run(&["-n", name, "get", "configmap", "-o", "name"])
-            .unwrap()
-    };
+    kubectl.run(&["-n", first.name(), "create", "configmap", "only-here"]).unwrap();
+    let list = |name: &str| kubectl.run(&["-n", name, "get", "configmap", "-o", "name"]).unwrap();
     assert!(list(first.name()).contains("only-here"));
     assert!(!list(second.name()).contains("only-here"));
     let (name, access) = (first.name().to_owned(), first.access().clone());
@@ -91,8 +78,5 @@ fn the_kubeconfig_is_for_its_owner_alone() {
         return;
     };
     let kubeconfig = namespace.access().kubeconfig();
-    assert_eq!(
-        kubeconfig.metadata().unwrap().permissions().mode() & 0o777,
-        0o600
-    );
+    assert_eq!(kubeconfig.metadata().unwrap().permissions().mode() & 0o777, 0o600);
 }

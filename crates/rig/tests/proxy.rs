@@ -26,11 +26,7 @@ impl Setup {
         let namespace = need::namespace()?;
         let proxy = FaultyProxy::start(namespace.access()).unwrap();
         let kubectl = Kubectl::new(namespace.kubectl().binary(), proxy.kubeconfig());
-        Some(Self {
-            namespace,
-            proxy,
-            kubectl,
-        })
+        Some(Self { namespace, proxy, kubectl })
     }
 
     /// Runs kubectl through the proxy, inside the test's namespace.
@@ -52,12 +48,8 @@ impl Setup {
 #[test]
 fn without_rules_everything_passes_and_is_counted() {
     let Some(setup) = Setup::new() else { return };
-    setup
-        .run(&["create", "configmap", "a", "--from-literal=k=v"])
-        .unwrap();
-    let value = setup
-        .run(&["get", "configmap", "a", "-o", "jsonpath={.data.k}"])
-        .unwrap();
+    setup.run(&["create", "configmap", "a", "--from-literal=k=v"]).unwrap();
+    let value = setup.run(&["get", "configmap", "a", "-o", "jsonpath={.data.k}"]).unwrap();
     assert_eq!(value, "v");
     setup.run(&["delete", "configmap", "a"]).unwrap();
     let counts = setup.proxy.counts().borrow().clone();
@@ -70,10 +62,7 @@ fn without_rules_everything_passes_and_is_counted() {
 fn who_asks_stays_who_asks() {
     let Some(setup) = Setup::new() else { return };
     let me = setup.run(&["auth", "whoami", "-o", "json"]).unwrap();
-    assert!(
-        me.contains("rig-admin") && me.contains("system:masters"),
-        "{me}"
-    );
+    assert!(me.contains("rig-admin") && me.contains("system:masters"), "{me}");
     // A token passes too, from a client that shows no certificate.
     let token = setup.run(&["create", "token", "default"]).unwrap();
     let authority = setup.namespace.access().dir().join("pki/ca.crt");
@@ -86,11 +75,7 @@ fn who_asks_stays_who_asks() {
         .unwrap();
     let me = String::from_utf8_lossy(&output.stdout);
     let account = format!("system:serviceaccount:{}:default", setup.namespace.name());
-    assert!(
-        me.contains(&account),
-        "{me}{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(me.contains(&account), "{me}{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]
@@ -127,11 +112,7 @@ fn a_throttled_client_waits_as_long_as_it_is_told() {
 fn a_delay_delays() {
     let Some(setup) = Setup::new() else { return };
     let delay = Duration::from_millis(700);
-    setup.proxy.add(Rule::next(
-        1,
-        Matching::path(&setup.configmaps()),
-        Fault::Delay(delay),
-    ));
+    setup.proxy.add(Rule::next(1, Matching::path(&setup.configmaps()), Fault::Delay(delay)));
     let began = Instant::now();
     setup.raw(&setup.configmaps()).unwrap();
     assert!(began.elapsed() >= delay);
@@ -141,15 +122,9 @@ fn a_delay_delays() {
 fn a_cut_answer_and_a_dropped_request_are_errors_of_the_connection() {
     let Some(setup) = Setup::new() else { return };
     for fault in [Fault::CutAfter(10), Fault::Drop] {
-        setup.proxy.add(Rule::always(
-            Matching::class("list", "configmaps"),
-            fault.clone(),
-        ));
+        setup.proxy.add(Rule::always(Matching::class("list", "configmaps"), fault.clone()));
         let error = setup.raw(&setup.configmaps()).unwrap_err();
-        assert!(
-            error.contains("INTERNAL_ERROR") || error.contains("EOF"),
-            "{fault:?}: {error}"
-        );
+        assert!(error.contains("INTERNAL_ERROR") || error.contains("EOF"), "{fault:?}: {error}");
         setup.proxy.behave();
     }
     setup.raw(&setup.configmaps()).unwrap();
@@ -168,10 +143,7 @@ fn a_lost_answer_leaves_its_effect() {
 #[test]
 fn a_dropped_write_has_no_effect() {
     let Some(setup) = Setup::new() else { return };
-    setup.proxy.add(Rule::always(
-        Matching::class("create", "configmaps"),
-        Fault::Drop,
-    ));
+    setup.proxy.add(Rule::always(Matching::class("create", "configmaps"), Fault::Drop));
     setup.run(&["create", "configmap", "never"]).unwrap_err();
     let error = setup.run(&["get", "configmap", "never"]).unwrap_err();
     assert!(error.contains("NotFound"), "{error}");
@@ -183,24 +155,13 @@ fn a_client_without_http2_is_served_and_cut_too() {
     let list = || {
         let mut kubectl = setup.kubectl.command();
         let path = setup.configmaps();
-        kubectl
-            .env("DISABLE_HTTP2", "true")
-            .args(["get", "--raw", &path])
-            .output()
-            .unwrap()
+        kubectl.env("DISABLE_HTTP2", "true").args(["get", "--raw", &path]).output().unwrap()
     };
     assert!(list().status.success());
-    setup.proxy.add(Rule::next(
-        1,
-        Matching::class("list", "configmaps"),
-        Fault::CutAfter(10),
-    ));
+    setup.proxy.add(Rule::next(1, Matching::class("list", "configmaps"), Fault::CutAfter(10)));
     let cut = list();
     let said = String::from_utf8_lossy(&cut.stderr);
-    assert!(
-        !cut.status.success() && said.contains("unexpected EOF"),
-        "{said}"
-    );
+    assert!(!cut.status.success() && said.contains("unexpected EOF"), "{said}");
 }
 
 #[tokio::test]
@@ -209,21 +170,11 @@ async fn a_watch_streams_and_can_be_awaited() {
     let mut watching = setup
         .kubectl
         .command()
-        .args([
-            "-n",
-            setup.namespace.name(),
-            "get",
-            "configmaps",
-            "--watch-only",
-            "-o",
-            "name",
-        ])
+        .args(["-n", setup.namespace.name(), "get", "configmaps", "--watch-only", "-o", "name"])
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let seen = setup
-        .proxy
-        .wait_for(PATIENCE, |counts| counts.of("watch", "configmaps") == 1);
+    let seen = setup.proxy.wait_for(PATIENCE, |counts| counts.of("watch", "configmaps") == 1);
     seen.await.unwrap();
     setup.run(&["create", "configmap", "fresh"]).unwrap();
     let mut lines = BufReader::new(watching.stdout.take().unwrap()).lines();
@@ -238,9 +189,6 @@ async fn a_watch_streams_and_can_be_awaited() {
 async fn a_wait_that_fails_returns_what_was_counted() {
     let Some(setup) = Setup::new() else { return };
     setup.raw("/readyz").unwrap();
-    let counts = setup
-        .proxy
-        .wait_for(Duration::ZERO, |counts| counts.total() > 99)
-        .await;
+    let counts = setup.proxy.wait_for(Duration::ZERO, |counts| counts.total() > 99).await;
     assert_eq!(counts.unwrap_err().of("get", "/readyz"), 1);
 }

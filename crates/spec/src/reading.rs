@@ -39,14 +39,8 @@ pub fn read(name: &str, bytes: &[u8]) -> Reading {
         }
     };
     let problems = problems.into_sorted();
-    let is_valid = problems
-        .iter()
-        .all(|problem| problem.severity == Severity::Warning);
-    Reading {
-        source,
-        cluster: cluster.filter(|_| is_valid),
-        problems,
-    }
+    let is_valid = problems.iter().all(|problem| problem.severity == Severity::Warning);
+    Reading { source, cluster: cluster.filter(|_| is_valid), problems }
 }
 
 fn decode(root: &Node, problems: &Problems) -> Option<Cluster> {
@@ -82,10 +76,7 @@ impl Reading {
 
     /// How many problems are errors.
     pub fn errors(&self) -> usize {
-        self.problems
-            .iter()
-            .filter(|problem| problem.severity == Severity::Error)
-            .count()
+        self.problems.iter().filter(|problem| problem.severity == Severity::Error).count()
     }
 
     /// All problems as people see them; empty if there are none.
@@ -100,11 +91,7 @@ impl Reading {
             valid: self.cluster.is_some(),
             errors: self.errors(),
             warnings: self.problems.len() - self.errors(),
-            problems: self
-                .problems
-                .iter()
-                .map(|problem| problem.record(&self.source))
-                .collect(),
+            problems: self.problems.iter().map(|problem| problem.record(&self.source)).collect(),
         }
     }
 }

@@ -30,15 +30,10 @@ pub fn json_schema() -> Value {
 type Definitions = BTreeMap<String, Value>;
 
 fn mapping(shape: &'static Shape, definitions: &mut Definitions) -> Value {
-    let properties: Map<String, Value> = shape
-        .fields()
-        .map(|field| (field.key.to_owned(), property(field, definitions)))
-        .collect();
-    let required: Vec<&str> = shape
-        .fields()
-        .filter(|field| field.required)
-        .map(|field| field.key)
-        .collect();
+    let properties: Map<String, Value> =
+        shape.fields().map(|field| (field.key.to_owned(), property(field, definitions))).collect();
+    let required: Vec<&str> =
+        shape.fields().filter(|field| field.required).map(|field| field.key).collect();
     let mut schema = json!({
         "type": "object",
         "description": shape.doc,

@@ -57,21 +57,9 @@ pub enum Verdict {
 
 /// Talos' own compatibility table.
 pub const TALOS: [TalosRelease; 3] = [
-    TalosRelease {
-        talos: (1, 12),
-        oldest: (1, 30),
-        newest: (1, 35),
-    },
-    TalosRelease {
-        talos: (1, 13),
-        oldest: (1, 31),
-        newest: (1, 36),
-    },
-    TalosRelease {
-        talos: (1, 14),
-        oldest: (1, 32),
-        newest: (1, 37),
-    },
+    TalosRelease { talos: (1, 12), oldest: (1, 30), newest: (1, 35) },
+    TalosRelease { talos: (1, 13), oldest: (1, 31), newest: (1, 36) },
+    TalosRelease { talos: (1, 14), oldest: (1, 32), newest: (1, 37) },
 ];
 
 /// The Talos version that new files get.
@@ -85,60 +73,15 @@ const FLUX_NEEDS: (u64, u64) = (1, 33);
 
 /// The addons whose versions depend on Kubernetes', by Kubernetes release.
 pub static NEEDS: [Need; 9] = [
-    need(
-        (1, 34),
-        AddonName::Cilium,
-        Version::new(1, 19, 0),
-        Version::new(1, 19, 6),
-    ),
-    need(
-        (1, 34),
-        AddonName::HcloudCcm,
-        Version::new(1, 27, 0),
-        Version::new(1, 35, 0),
-    ),
-    need(
-        (1, 34),
-        AddonName::HcloudCsi,
-        Version::new(2, 18, 0),
-        Version::new(2, 22, 1),
-    ),
-    need(
-        (1, 35),
-        AddonName::Cilium,
-        Version::new(1, 19, 2),
-        Version::new(1, 19, 6),
-    ),
-    need(
-        (1, 35),
-        AddonName::HcloudCcm,
-        Version::new(1, 30, 0),
-        Version::new(1, 35, 0),
-    ),
-    need(
-        (1, 35),
-        AddonName::HcloudCsi,
-        Version::new(2, 19, 0),
-        Version::new(2, 22, 1),
-    ),
-    need(
-        (1, 36),
-        AddonName::Cilium,
-        Version::new(1, 20, 0),
-        Version::new(1, 20, 0),
-    ),
-    need(
-        (1, 36),
-        AddonName::HcloudCcm,
-        Version::new(1, 31, 0),
-        Version::new(1, 35, 0),
-    ),
-    need(
-        (1, 36),
-        AddonName::HcloudCsi,
-        Version::new(2, 21, 0),
-        Version::new(2, 22, 1),
-    ),
+    need((1, 34), AddonName::Cilium, Version::new(1, 19, 0), Version::new(1, 19, 6)),
+    need((1, 34), AddonName::HcloudCcm, Version::new(1, 27, 0), Version::new(1, 35, 0)),
+    need((1, 34), AddonName::HcloudCsi, Version::new(2, 18, 0), Version::new(2, 22, 1)),
+    need((1, 35), AddonName::Cilium, Version::new(1, 19, 2), Version::new(1, 19, 6)),
+    need((1, 35), AddonName::HcloudCcm, Version::new(1, 30, 0), Version::new(1, 35, 0)),
+    need((1, 35), AddonName::HcloudCsi, Version::new(2, 19, 0), Version::new(2, 22, 1)),
+    need((1, 36), AddonName::Cilium, Version::new(1, 20, 0), Version::new(1, 20, 0)),
+    need((1, 36), AddonName::HcloudCcm, Version::new(1, 31, 0), Version::new(1, 35, 0)),
+    need((1, 36), AddonName::HcloudCsi, Version::new(2, 21, 0), Version::new(2, 22, 1)),
 ];
 
 /// Releases that are known to break clusters.
@@ -165,20 +108,12 @@ const fn need(
     at_least: Version,
     default: Version,
 ) -> Need {
-    Need {
-        kubernetes,
-        addon,
-        at_least,
-        default,
-    }
+    Need { kubernetes, addon, at_least, default }
 }
 
 /// What a Kubernetes version needs of an addon, if that is known.
 pub fn need_of(addon: AddonName, kubernetes: &Version) -> Option<Need> {
-    NEEDS
-        .iter()
-        .find(|need| need.addon == addon && need.kubernetes == kubernetes.minor())
-        .cloned()
+    NEEDS.iter().find(|need| need.addon == addon && need.kubernetes == kubernetes.minor()).cloned()
 }
 
 /// The entry of a release among the bad ones.
@@ -193,9 +128,8 @@ pub fn bad_release(addon: AddonName, version: &Version) -> Option<BadRelease> {
 /// decides: the oldest for older, the newest for newer.
 pub fn default_version(addon: AddonName, kubernetes: &Version) -> Version {
     let rows = || NEEDS.iter().filter(|need| need.addon == addon);
-    let fitting = rows()
-        .find(|need| need.kubernetes >= kubernetes.minor())
-        .or_else(|| rows().next_back());
+    let fitting =
+        rows().find(|need| need.kubernetes >= kubernetes.minor()).or_else(|| rows().next_back());
     match (fitting, addon) {
         (Some(need), _) => need.default.clone(),
         (None, AddonName::Flux) => Version::new(2, 9, 4),
@@ -210,18 +144,12 @@ pub fn default_version(addon: AddonName, kubernetes: &Version) -> Version {
 
 /// The row of a Talos release.
 pub fn talos_release(talos: &Version) -> Option<TalosRelease> {
-    TALOS
-        .into_iter()
-        .find(|release| release.talos == talos.minor())
+    TALOS.into_iter().find(|release| release.talos == talos.minor())
 }
 
 /// The newest Kubernetes release that the addon table has.
 pub fn newest_kubernetes() -> (u64, u64) {
-    NEEDS
-        .iter()
-        .map(|need| need.kubernetes)
-        .max()
-        .unwrap_or_default()
+    NEEDS.iter().map(|need| need.kubernetes).max().unwrap_or_default()
 }
 
 /// The oldest Kubernetes release that an addon takes, whatever its version.
@@ -249,13 +177,26 @@ mod tests {
     }
 
     #[test]
+    fn bad_releases_end_where_they_say() {
+        for (patch, verdict) in [
+            (0, Some(Verdict::Denied)),
+            (1, Some(Verdict::Denied)),
+            (2, Some(Verdict::Doubtful)),
+            (4, Some(Verdict::Doubtful)),
+            (5, None),
+        ] {
+            let found = bad_release(AddonName::Cilium, &Version::new(1, 19, patch));
+            assert_eq!(found.map(|bad| bad.verdict), verdict, "1.19.{patch}");
+        }
+        assert!(bad_release(AddonName::Cilium, &Version::new(1, 18, 10)).is_none());
+        assert!(bad_release(AddonName::HcloudCcm, &Version::new(1, 19, 0)).is_none());
+    }
+
+    #[test]
     fn the_defaults_of_new_files_fit_together() {
         let release = talos_release(&DEFAULT_TALOS).expect("the default is in the table");
         assert!(release.runs(&DEFAULT_KUBERNETES));
-        assert_eq!(
-            default_version(AddonName::Cilium, &DEFAULT_KUBERNETES),
-            Version::new(1, 20, 0)
-        );
+        assert_eq!(default_version(AddonName::Cilium, &DEFAULT_KUBERNETES), Version::new(1, 20, 0));
     }
 
     #[test]

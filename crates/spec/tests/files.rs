@@ -3,18 +3,9 @@
 use spec::Colour;
 
 const EXAMPLES: [(&str, &str); 3] = [
-    (
-        "hetzner.yaml",
-        include_str!("../../../examples/hetzner.yaml"),
-    ),
-    (
-        "proxmox.yaml",
-        include_str!("../../../examples/proxmox.yaml"),
-    ),
-    (
-        "machines.yaml",
-        include_str!("../../../examples/machines.yaml"),
-    ),
+    ("hetzner.yaml", include_str!("../../../examples/hetzner.yaml")),
+    ("proxmox.yaml", include_str!("../../../examples/proxmox.yaml")),
+    ("machines.yaml", include_str!("../../../examples/machines.yaml")),
 ];
 
 const TEN_MISTAKES: &[u8] = include_bytes!("ten-mistakes.yaml");
@@ -32,16 +23,10 @@ fn the_examples_are_good() {
 fn only_the_single_control_plane_is_warned_about() {
     for (name, text) in EXAMPLES {
         let reading = spec::read(name, text.as_bytes());
-        let rules: Vec<&str> = reading
-            .problems()
-            .iter()
-            .map(|problem| problem.rule.as_str())
-            .collect();
-        let expected: &[&str] = if name == "machines.yaml" {
-            &["single-control-plane"]
-        } else {
-            &[]
-        };
+        let rules: Vec<&str> =
+            reading.problems().iter().map(|problem| problem.rule.as_str()).collect();
+        let expected: &[&str] =
+            if name == "machines.yaml" { &["single-control-plane"] } else { &[] };
         assert_eq!(rules, expected, "{name}");
     }
 }
@@ -66,9 +51,7 @@ fn colours_carry_no_meaning_of_their_own() {
 fn without_escapes(text: &str) -> String {
     let mut parts = text.split("\u{1b}[");
     let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |plain, part| {
-        plain + part.split_once('m').map_or("", |(_, rest)| rest)
-    })
+    parts.fold(first, |plain, part| plain + part.split_once('m').map_or("", |(_, rest)| rest))
 }
 
 #[test]

@@ -14,7 +14,7 @@ fn use_it(bytes: &[u8]) -> Reading {
     reading.render(Colour::Ansi);
     serde_json::to_string(&reading.record()).expect("a record is JSON");
     if let Some(cluster) = reading.cluster() {
-        let plan = Plan::of(cluster, ClusterId::new(uuid::Uuid::nil()));
+        let plan = Plan::of(cluster, ClusterId::NIL);
         serde_json::to_string(&plan).expect("a plan is JSON");
     }
     assert_eq!(reading.cluster().is_some(), reading.errors() == 0);
@@ -40,9 +40,7 @@ fn line_ends_and_byte_order_marks_do_not_matter() {
 
 #[test]
 fn positions_are_right_in_files_with_carriage_returns() {
-    let text = HETZNER
-        .replace("count: 3", "count: 2")
-        .replace('\n', "\r\n");
+    let text = HETZNER.replace("count: 3", "count: 2").replace('\n', "\r\n");
     let reading = use_it(text.as_bytes());
     let span = reading.problems()[0].span.expect("a place");
     let position = reading.source().position(span.start);
@@ -63,18 +61,11 @@ fn json_is_yaml() {
 fn a_bomb_of_aliases_is_one_problem() {
     let level = |n: u32| match n {
         0 => "a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned(),
-        _ => format!(
-            "a{n}: &a{n} [{}]\n",
-            vec![format!("*a{}", n - 1); 9].join(", ")
-        ),
+        _ => format!("a{n}: &a{n} [{}]\n", vec![format!("*a{}", n - 1); 9].join(", ")),
     };
     let bomb = (0..30).map(level).collect::<Vec<_>>().concat();
     let reading = use_it(bomb.as_bytes());
-    let aliases = reading
-        .problems()
-        .iter()
-        .filter(|problem| problem.rule == Rule::Alias)
-        .count();
+    let aliases = reading.problems().iter().filter(|problem| problem.rule == Rule::Alias).count();
     assert_eq!(aliases, 1);
 }
 

@@ -4,9 +4,7 @@ use spec::init::{Answers, InitError, InvalidAnswer, clouds, cluster_file, questi
 use spec::{CloudKind, Colour};
 
 fn every_cloud() -> impl Iterator<Item = CloudKind> {
-    clouds()
-        .iter()
-        .map(|name| CloudKind::parse(name).expect("a cloud"))
+    clouds().iter().map(|name| CloudKind::parse(name).expect("a cloud"))
 }
 
 #[test]
@@ -15,15 +13,9 @@ fn every_shape_on_every_cloud_is_good() {
     for cloud in every_cloud() {
         for control_planes in ["1", "3", "5"] {
             for workers in ["0", "1", "2", "9"] {
-                for flux in [
-                    "",
-                    "ssh://git@example.com/fleet",
-                    "https://example.com/fleet.git",
-                ] {
+                for flux in ["", "ssh://git@example.com/fleet", "https://example.com/fleet.git"] {
                     let mut answers = Answers::new(cloud);
-                    answers
-                        .answer("control-planes", control_planes)
-                        .expect("an answer");
+                    answers.answer("control-planes", control_planes).expect("an answer");
                     answers.answer("workers", workers).expect("an answer");
                     answers.answer("flux", flux).expect("an answer");
                     let text = cluster_file(&answers).expect("a good file");
@@ -68,26 +60,16 @@ fn the_files_are_readable() {
 fn odd_but_valid_answers_are_quoted() {
     let mut answers = Answers::new(CloudKind::Hetzner);
     answers.answer("allow", "fd00::/8").expect("an answer");
-    answers
-        .answer("flux", "https://example.com/a#b:")
-        .expect("an answer");
+    answers.answer("flux", "https://example.com/a#b:").expect("an answer");
     let text = cluster_file(&answers).expect("a good file");
     assert!(text.contains(r#"talosAPI: ["fd00::/8"]"#), "{text}");
-    assert!(
-        text.contains(r#"repository: "https://example.com/a#b:""#),
-        "{text}"
-    );
+    assert!(text.contains(r#"repository: "https://example.com/a#b:""#), "{text}");
 }
 
 #[test]
 fn wrong_answers_say_what_was_expected() {
     let mut answers = Answers::new(CloudKind::Hetzner);
-    let mut refused = |key, answer| {
-        answers
-            .answer(key, answer)
-            .expect_err("refused")
-            .to_string()
-    };
+    let mut refused = |key, answer| answers.answer(key, answer).expect_err("refused").to_string();
     insta::assert_snapshot!(
         [
             refused("name", "My Cluster"),
@@ -124,14 +106,8 @@ fn answers_that_contradict_each_other_are_shown_in_the_file() {
         panic!("a contradiction");
     };
     let rendered = reading.render(Colour::Plain);
-    assert!(
-        rendered.contains("Talos v1.12.0 does not run Kubernetes v1.36.3"),
-        "{rendered}"
-    );
-    assert!(
-        rendered.contains("the gateway `192.168.1.1` is not in the network"),
-        "{rendered}"
-    );
+    assert!(rendered.contains("Talos v1.12.0 does not run Kubernetes v1.36.3"), "{rendered}");
+    assert!(rendered.contains("the gateway `192.168.1.1` is not in the network"), "{rendered}");
 }
 
 #[test]
@@ -139,9 +115,6 @@ fn an_unasked_question_cannot_be_answered() {
     let answer = Answers::new(CloudKind::Machines).answer("location", "fsn1");
     assert_eq!(
         answer,
-        Err(InvalidAnswer::NotAsked {
-            key: "location".to_owned(),
-            cloud: "machines"
-        })
+        Err(InvalidAnswer::NotAsked { key: "location".to_owned(), cloud: "machines" })
     );
 }

@@ -11,6 +11,8 @@ const HETZNER: &str = include_str!("bases/hetzner.yaml");
 const PROXMOX: &str = include_str!("bases/proxmox.yaml");
 const MACHINES: &str = include_str!("bases/machines.yaml");
 
+const EVERYTHING: &str = include_str!("bases/everything.yaml");
+
 /// A good file, and what is replaced in it.
 struct Case {
     rule: Rule,
@@ -19,26 +21,19 @@ struct Case {
 
 fn case(rule: Rule, base: &str, edits: &[(&str, &str)]) -> Case {
     let text = edits.iter().fold(base.to_owned(), |text, (from, to)| {
-        assert!(
-            text.contains(from),
-            "{}: `{from}` is in the base",
-            rule.as_str()
-        );
+        assert!(text.contains(from), "{}: `{from}` is in the base", rule.as_str());
         text.replacen(from, to, 1)
     });
     raw(rule, text)
 }
 
 fn raw(rule: Rule, bytes: impl Into<Vec<u8>>) -> Case {
-    Case {
-        rule,
-        bytes: bytes.into(),
-    }
+    Case { rule, bytes: bytes.into() }
 }
 
 #[test]
 fn the_bases_are_good() {
-    for base in [HETZNER, PROXMOX, MACHINES] {
+    for base in [HETZNER, PROXMOX, MACHINES, EVERYTHING] {
         let reading = spec::read("cluster.yaml", base.as_bytes());
         assert_eq!(reading.render(Colour::Plain), "");
         assert!(reading.cluster().is_some());
@@ -50,11 +45,7 @@ fn every_rule_has_a_message_and_breaks_alone() {
     let mut messages: BTreeMap<Rule, String> = BTreeMap::new();
     for Case { rule, bytes } in cases() {
         let reading = spec::read("cluster.yaml", &bytes);
-        let broken: Vec<Rule> = reading
-            .problems()
-            .iter()
-            .map(|problem| problem.rule)
-            .collect();
+        let broken: Vec<Rule> = reading.problems().iter().map(|problem| problem.rule).collect();
         assert!(
             broken.iter().all(|found| *found == rule) && !broken.is_empty(),
             "{} gave {broken:?}:\n{}",
@@ -103,47 +94,29 @@ fn file_cases() -> Vec<Case> {
         case(
             Rule::Syntax,
             HETZNER,
-            &[(
-                "metadata: { name: demo }",
-                "metadata: { name: demo }\n? [a, b]\n: c",
-            )],
+            &[("metadata: { name: demo }", "metadata: { name: demo }\n? [a, b]\n: c")],
         ),
-        raw(
-            Rule::TooDeep,
-            format!("spec: {}{}\n", "[".repeat(1000), "]".repeat(1000)),
-        ),
+        raw(Rule::TooDeep, format!("spec: {}{}\n", "[".repeat(1000), "]".repeat(1000))),
         case(
             Rule::SeveralDocuments,
             HETZNER,
-            &[(
-                "    hcloud-csi: {}\n",
-                "    hcloud-csi: {}\n---\nkind: Cluster\n",
-            )],
+            &[("    hcloud-csi: {}\n", "    hcloud-csi: {}\n---\nkind: Cluster\n")],
         ),
         case(
             Rule::Alias,
             HETZNER,
-            &[(
-                "talos: { version: v1.14.1 }",
-                "talos: &t { version: v1.14.1 }",
-            )],
+            &[("talos: { version: v1.14.1 }", "talos: &t { version: v1.14.1 }")],
         ),
         case(
             Rule::Alias,
             HETZNER,
-            &[(
-                "metadata: { name: demo }",
-                "metadata: { name: demo, <<: { name: other } }",
-            )],
+            &[("metadata: { name: demo }", "metadata: { name: demo, <<: { name: other } }")],
         ),
         case(Rule::Tag, HETZNER, &[("name: demo", "name: !secret demo")]),
         case(
             Rule::DuplicateKey,
             HETZNER,
-            &[(
-                "    hcloud-csi: {}\n",
-                "    hcloud-csi: {}\n    cilium: {}\n",
-            )],
+            &[("    hcloud-csi: {}\n", "    hcloud-csi: {}\n    cilium: {}\n")],
         ),
         raw(Rule::WrongType, "- apiVersion: seaworthy.dev/v1\n"),
     ]
@@ -152,59 +125,24 @@ fn file_cases() -> Vec<Case> {
 fn key_cases() -> Vec<Case> {
     vec![
         case(Rule::UnknownKey, HETZNER, &[("  talos:", "  talso:")]),
-        case(
-            Rule::UnknownKey,
-            HETZNER,
-            &[("location: fsn1,", "location: fsn1, token: abc,")],
-        ),
-        case(
-            Rule::UnknownKey,
-            HETZNER,
-            &[("kind: Cluster\n", "kind: Cluster\nstatus: {}\n")],
-        ),
-        case(
-            Rule::MissingKey,
-            HETZNER,
-            &[("  talos: { version: v1.14.1 }\n", "")],
-        ),
-        case(
-            Rule::MissingKey,
-            HETZNER,
-            &[("talos: { version: v1.14.1 }", "talos: {}")],
-        ),
+        case(Rule::UnknownKey, HETZNER, &[("location: fsn1,", "location: fsn1, token: abc,")]),
+        case(Rule::UnknownKey, HETZNER, &[("kind: Cluster\n", "kind: Cluster\nstatus: {}\n")]),
+        case(Rule::MissingKey, HETZNER, &[("  talos: { version: v1.14.1 }\n", "")]),
+        case(Rule::MissingKey, HETZNER, &[("talos: { version: v1.14.1 }", "talos: {}")]),
         case(
             Rule::MissingKey,
             HETZNER,
             &[("hetzner: { location: fsn1, network: 10.0.0.0/16 }", "{}")],
         ),
-        case(
-            Rule::MissingKey,
-            HETZNER,
-            &[("count: 3, type: cax11", "count: 3")],
-        ),
-        case(
-            Rule::MissingKey,
-            HETZNER,
-            &[("count: 2, type: cax21", "type: cax21")],
-        ),
-        case(
-            Rule::MissingKey,
-            HETZNER,
-            &[("type: cax21 }", "type: cax21, fallbacks: [{}] }")],
-        ),
+        case(Rule::MissingKey, HETZNER, &[("count: 3, type: cax11", "count: 3")]),
+        case(Rule::MissingKey, HETZNER, &[("count: 2, type: cax21", "type: cax21")]),
+        case(Rule::MissingKey, HETZNER, &[("type: cax21 }", "type: cax21, fallbacks: [{}] }")]),
         case(
             Rule::MissingKey,
             PROXMOX,
-            &[(
-                "cores: 4, memory: 8Gi, disk: 40Gi, firstAddress: 10.20.0.21",
-                "cores: 4",
-            )],
+            &[("cores: 4, memory: 8Gi, disk: 40Gi, firstAddress: 10.20.0.21", "cores: 4")],
         ),
-        case(
-            Rule::MissingKey,
-            PROXMOX,
-            &[("hosts: [pve1, pve2]", "hosts: []")],
-        ),
+        case(Rule::MissingKey, PROXMOX, &[("hosts: [pve1, pve2]", "hosts: []")]),
         case(
             Rule::MissingKey,
             HETZNER,
@@ -223,20 +161,13 @@ fn key_cases() -> Vec<Case> {
         ),
         case(Rule::EmptyValue, HETZNER, &[("cilium: {}", "cilium:")]),
         case(Rule::EmptyValue, HETZNER, &[("name: demo", "name:")]),
-        case(
-            Rule::WrongType,
-            HETZNER,
-            &[("talos: { version: v1.14.1 }", "talos: v1.14.1")],
-        ),
+        case(Rule::WrongType, HETZNER, &[("talos: { version: v1.14.1 }", "talos: v1.14.1")]),
         case(Rule::WrongType, HETZNER, &[("count: 3", "count: \"3\"")]),
         case(Rule::WrongType, HETZNER, &[("count: 3", "count: 3.5")]),
         case(
             Rule::WrongType,
             HETZNER,
-            &[(
-                "metadata: { name: demo }",
-                "metadata: { name: demo, labels: { tier: 1 } }",
-            )],
+            &[("metadata: { name: demo }", "metadata: { name: demo, labels: { tier: 1 } }")],
         ),
         case(
             Rule::WrongType,
@@ -254,44 +185,20 @@ fn key_cases() -> Vec<Case> {
                 "talos: { version: v1.14.1, extensions: siderolabs/gvisor }",
             )],
         ),
-        case(
-            Rule::BadValue,
-            HETZNER,
-            &[("apiVersion: seaworthy.dev/v1", "apiVersion: v1")],
-        ),
-        case(
-            Rule::BadValue,
-            HETZNER,
-            &[("seaworthy.dev/v1", "seaworthy.dev/v2")],
-        ),
+        case(Rule::BadValue, HETZNER, &[("apiVersion: seaworthy.dev/v1", "apiVersion: v1")]),
+        case(Rule::BadValue, HETZNER, &[("seaworthy.dev/v1", "seaworthy.dev/v2")]),
         raw(Rule::OtherKind, "apiVersion: v1\nkind: List\nitems: []\n"),
         raw(
             Rule::OtherKind,
             "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: web }\nspec: { replicas: 1 }\n",
         ),
         case(Rule::BadValue, HETZNER, &[("name: demo", "name: Demo_1")]),
-        case(
-            Rule::BadValue,
-            HETZNER,
-            &[("location: fsn1", "location: fsn2")],
-        ),
+        case(Rule::BadValue, HETZNER, &[("location: fsn1", "location: fsn2")]),
         case(Rule::BadValue, HETZNER, &[("10.0.0.0/16", "10.0.0.5/16")]),
         case(Rule::BadValue, HETZNER, &[("v1.36.3", "1.36")]),
-        case(
-            Rule::BadValue,
-            HETZNER,
-            &[("type: cax21", "type: m5.large")],
-        ),
-        case(
-            Rule::BadValue,
-            HETZNER,
-            &[("  addons:", "  timeouts: { cnii: 10m }\n  addons:")],
-        ),
-        case(
-            Rule::BadValue,
-            HETZNER,
-            &[("  addons:", "  timeouts: { cni: 10 }\n  addons:")],
-        ),
+        case(Rule::BadValue, HETZNER, &[("type: cax21", "type: m5.large")]),
+        case(Rule::BadValue, HETZNER, &[("  addons:", "  timeouts: { cnii: 10m }\n  addons:")]),
+        case(Rule::BadValue, HETZNER, &[("  addons:", "  timeouts: { cni: 10 }\n  addons:")]),
         case(
             Rule::BadValue,
             HETZNER,
@@ -300,11 +207,7 @@ fn key_cases() -> Vec<Case> {
                 "  firewall: { extra: [{ protocol: icmp, port: \"80\", sources: [my-ip] }] }\n  addons:",
             )],
         ),
-        case(
-            Rule::BadValue,
-            PROXMOX,
-            &[("      vmids:", "      vlan: 4095\n      vmids:")],
-        ),
+        case(Rule::BadValue, PROXMOX, &[("      vmids:", "      vlan: 4095\n      vmids:")]),
         case(
             Rule::BadValue,
             PROXMOX,
@@ -313,19 +216,13 @@ fn key_cases() -> Vec<Case> {
         case(
             Rule::BadValue,
             MACHINES,
-            &[(
-                "address: 192.168.10.14 }",
-                "address: 192.168.10.14, mac: \"01:00:5E:00:00:01\" }",
-            )],
+            &[("address: 192.168.10.14 }", "address: 192.168.10.14, mac: \"01:00:5E:00:00:01\" }")],
         ),
         case(Rule::BadValue, MACHINES, &[("/dev/sda", "sda")]),
         case(
             Rule::BadValue,
             HETZNER,
-            &[(
-                "version: v1.36.3",
-                "version: v1.36.3, certificateApprover: approver",
-            )],
+            &[("version: v1.36.3", "version: v1.36.3, certificateApprover: approver")],
         ),
         case(
             Rule::ExclusiveKeys,
@@ -338,10 +235,7 @@ fn key_cases() -> Vec<Case> {
         case(
             Rule::ExclusiveKeys,
             MACHINES,
-            &[(
-                "disk: /dev/sda",
-                "disk: /dev/sda, diskSelector: { type: nvme }",
-            )],
+            &[("disk: /dev/sda", "disk: /dev/sda, diskSelector: { type: nvme }")],
         ),
         case(
             Rule::ExclusiveKeys,
@@ -354,18 +248,12 @@ fn key_cases() -> Vec<Case> {
         case(
             Rule::ExclusiveKeys,
             HETZNER,
-            &[(
-                "cilium: {}",
-                "cilium: { rendered: cilium.yaml, values: { hubble: {} } }",
-            )],
+            &[("cilium: {}", "cilium: { rendered: cilium.yaml, values: { hubble: {} } }")],
         ),
         case(
             Rule::AmbiguousScalar,
             HETZNER,
-            &[(
-                "cilium: {}",
-                "cilium: { values: { mode: 0644, debug: on } }",
-            )],
+            &[("cilium: {}", "cilium: { values: { mode: 0644, debug: on } }")],
         ),
     ]
 }
@@ -376,10 +264,7 @@ fn node_cases() -> Vec<Case> {
         case(
             Rule::DuplicateName,
             HETZNER,
-            &[(
-                "  addons:",
-                "    - { name: workers, count: 1, type: cax11 }\n  addons:",
-            )],
+            &[("  addons:", "    - { name: workers, count: 1, type: cax11 }\n  addons:")],
         ),
         case(Rule::DuplicateName, MACHINES, &[("rack-4", "rack-3")]),
         case(
@@ -398,52 +283,27 @@ fn node_cases() -> Vec<Case> {
                 "  manifests: [{ name: a, path: a.yaml }, { name: a, path: b.yaml }]\n  addons:",
             )],
         ),
+        case(Rule::ReservedName, HETZNER, &[("name: workers", "name: cp")]),
+        case(Rule::NameTooLong, HETZNER, &[("name: workers", &format!("name: {long}"))]),
         case(
-            Rule::ReservedName,
+            Rule::ReservedLabel,
             HETZNER,
-            &[("name: workers", "name: cp")],
-        ),
-        case(
-            Rule::NameTooLong,
-            HETZNER,
-            &[("name: workers", &format!("name: {long}"))],
+            &[("name: demo", "name: demo, labels: { seaworthy.dev/cluster: mine }")],
         ),
         case(
             Rule::ReservedLabel,
             HETZNER,
-            &[(
-                "name: demo",
-                "name: demo, labels: { seaworthy.dev/cluster: mine }",
-            )],
-        ),
-        case(
-            Rule::ReservedLabel,
-            HETZNER,
-            &[(
-                "type: cax21",
-                "type: cax21, labels: { node-role.kubernetes.io/worker: \"\" }",
-            )],
+            &[("type: cax21", "type: cax21, labels: { node-role.kubernetes.io/worker: \"\" }")],
         ),
         case(Rule::Quorum, HETZNER, &[("count: 3", "count: 2")]),
         case(Rule::Quorum, HETZNER, &[("count: 3", "count: 4")]),
-        case(
-            Rule::SingleControlPlane,
-            HETZNER,
-            &[("count: 3", "count: 1")],
-        ),
-        case(
-            Rule::TooManyControlPlanes,
-            HETZNER,
-            &[("count: 3", "count: 11")],
-        ),
+        case(Rule::SingleControlPlane, HETZNER, &[("count: 3", "count: 1")]),
+        case(Rule::TooManyControlPlanes, HETZNER, &[("count: 3", "count: 11")]),
         case(Rule::TooManyNodes, HETZNER, &[("count: 2", "count: 98")]),
         case(
             Rule::NowhereToSchedule,
             HETZNER,
-            &[
-                ("type: cax11", "type: cax11, schedulable: false"),
-                ("count: 2", "count: 0"),
-            ],
+            &[("type: cax11", "type: cax11, schedulable: false"), ("count: 2", "count: 0")],
         ),
         case(
             Rule::CountMismatch,
@@ -455,44 +315,21 @@ fn node_cases() -> Vec<Case> {
             MACHINES,
             &[("- { name: workers }", "- { name: workers, count: 2 }")],
         ),
-        case(
-            Rule::UnknownPool,
-            MACHINES,
-            &[("pool: workers", "pool: worker")],
-        ),
+        case(Rule::UnknownPool, MACHINES, &[("pool: workers", "pool: worker")]),
         case(
             Rule::UnknownPool,
             HETZNER,
-            &[(
-                "version: v1.14.1",
-                "version: v1.14.1, patches: [{ file: a.yaml, on: storage }]",
-            )],
+            &[("version: v1.14.1", "version: v1.14.1, patches: [{ file: a.yaml, on: storage }]")],
         ),
-        case(
-            Rule::ForeignKey,
-            PROXMOX,
-            &[("count: 2,", "count: 2, type: cax21,")],
-        ),
-        case(
-            Rule::ForeignKey,
-            HETZNER,
-            &[("type: cax21", "type: cax21, cores: 4")],
-        ),
-        case(
-            Rule::ForeignKey,
-            MACHINES,
-            &[("  addons:", "  firewall: {}\n  addons:")],
-        ),
+        case(Rule::ForeignKey, PROXMOX, &[("count: 2,", "count: 2, type: cax21,")]),
+        case(Rule::ForeignKey, HETZNER, &[("type: cax21", "type: cax21, cores: 4")]),
+        case(Rule::ForeignKey, MACHINES, &[("  addons:", "  firewall: {}\n  addons:")]),
         case(
             Rule::ForeignKey,
             PROXMOX,
             &[("vip: 10.20.0.10", "vip: 10.20.0.10, loadBalancer: {}")],
         ),
-        case(
-            Rule::NetworkZone,
-            HETZNER,
-            &[("type: cax21", "type: cax21, location: ash")],
-        ),
+        case(Rule::NetworkZone, HETZNER, &[("type: cax21", "type: cax21, location: ash")]),
         case(
             Rule::Architecture,
             HETZNER,
@@ -500,65 +337,29 @@ fn node_cases() -> Vec<Case> {
         ),
         case(Rule::TooSmall, PROXMOX, &[("memory: 4Gi", "memory: 1Gi")]),
         case(Rule::TooSmall, PROXMOX, &[("disk: 40Gi", "disk: 4Gi")]),
-        case(
-            Rule::Tight,
-            PROXMOX,
-            &[("memory: 4Gi", "memory: 2Gi"), ("cores: 2", "cores: 1")],
-        ),
-        case(
-            Rule::UnknownHost,
-            PROXMOX,
-            &[("count: 2,", "count: 2, hosts: [pve3],")],
-        ),
-        case(
-            Rule::OldCpu,
-            PROXMOX,
-            &[("      vmids:", "      cpu: kvm64\n      vmids:")],
-        ),
+        case(Rule::Tight, PROXMOX, &[("memory: 4Gi", "memory: 2Gi"), ("cores: 2", "cores: 1")]),
+        case(Rule::UnknownHost, PROXMOX, &[("count: 2,", "count: 2, hosts: [pve3],")]),
+        case(Rule::OldCpu, PROXMOX, &[("      vmids:", "      cpu: kvm64\n      vmids:")]),
         case(
             Rule::NoInstallDisk,
             MACHINES,
             &[
                 (", install: { disk: /dev/sda }", ""),
-                (
-                    "192.168.10.11 }",
-                    "192.168.10.11, install: { disk: /dev/sda } }",
-                ),
-                (
-                    "192.168.10.12 }",
-                    "192.168.10.12, install: { disk: /dev/sda } }",
-                ),
-                (
-                    "192.168.10.13 }",
-                    "192.168.10.13, install: { disk: /dev/sda } }",
-                ),
+                ("192.168.10.11 }", "192.168.10.11, install: { disk: /dev/sda } }"),
+                ("192.168.10.12 }", "192.168.10.12, install: { disk: /dev/sda } }"),
+                ("192.168.10.13 }", "192.168.10.13, install: { disk: /dev/sda } }"),
             ],
         ),
-        case(
-            Rule::NoIpv4,
-            HETZNER,
-            &[("location: fsn1,", "location: fsn1, publicIPv4: false,")],
-        ),
+        case(Rule::NoIpv4, HETZNER, &[("location: fsn1,", "location: fsn1, publicIPv4: false,")]),
         case(Rule::NoEndpoint, PROXMOX, &[("vip: 10.20.0.10, ", "")]),
         case(
             Rule::NoEndpoint,
             HETZNER,
-            &[(
-                "type: cax11",
-                "type: cax11, loadBalancer: { enabled: false }",
-            )],
+            &[("type: cax11", "type: cax11, loadBalancer: { enabled: false }")],
         ),
-        case(
-            Rule::NoEffect,
-            PROXMOX,
-            &[("  addons:", "  maxMonthlyEur: 60\n  addons:")],
-        ),
+        case(Rule::NoEffect, PROXMOX, &[("  addons:", "  maxMonthlyEur: 60\n  addons:")]),
         case(Rule::VmIds, PROXMOX, &[("to: 8254", "to: 8020")]),
-        case(
-            Rule::VmIds,
-            PROXMOX,
-            &[("from: 8000, to: 8254", "from: 9000, to: 8900")],
-        ),
+        case(Rule::VmIds, PROXMOX, &[("from: 8000, to: 8254", "from: 9000, to: 8900")]),
     ]
 }
 
@@ -566,35 +367,16 @@ fn network_cases() -> Vec<Case> {
     let pool = |n| format!("    - {{ name: pool-{n}, count: 1, type: cax11 }}\n");
     let pools = (0..3).map(pool).collect::<Vec<_>>().concat();
     vec![
-        case(
-            Rule::NetworkSize,
-            HETZNER,
-            &[("10.0.0.0/16", "10.0.0.0/24")],
-        ),
+        case(Rule::NetworkSize, HETZNER, &[("10.0.0.0/16", "10.0.0.0/24")]),
         case(Rule::NotPrivate, HETZNER, &[("10.0.0.0/16", "11.0.0.0/16")]),
         case(
             Rule::TooManyPools,
             HETZNER,
-            &[
-                ("10.0.0.0/16", "10.0.0.0/21"),
-                ("  addons:", &format!("{pools}  addons:")),
-            ],
+            &[("10.0.0.0/16", "10.0.0.0/21"), ("  addons:", &format!("{pools}  addons:"))],
         ),
-        case(
-            Rule::SpecialNetwork,
-            HETZNER,
-            &[("v1.36.3", "v1.36.3, serviceCidr: 169.254.0.0/16")],
-        ),
-        case(
-            Rule::SpecialNetwork,
-            HETZNER,
-            &[("v1.36.3", "v1.36.3, serviceCidr: 172.31.0.0/16")],
-        ),
-        case(
-            Rule::Overlap,
-            HETZNER,
-            &[("v1.36.3", "v1.36.3, serviceCidr: 10.0.64.0/20")],
-        ),
+        case(Rule::SpecialNetwork, HETZNER, &[("v1.36.3", "v1.36.3, serviceCidr: 169.254.0.0/16")]),
+        case(Rule::SpecialNetwork, HETZNER, &[("v1.36.3", "v1.36.3, serviceCidr: 172.31.0.0/16")]),
+        case(Rule::Overlap, HETZNER, &[("v1.36.3", "v1.36.3, serviceCidr: 10.0.64.0/20")]),
         case(
             Rule::Overlap,
             PROXMOX,
@@ -606,36 +388,12 @@ fn network_cases() -> Vec<Case> {
                 ("10.20.0.21", "10.96.0.21"),
             ],
         ),
-        case(
-            Rule::ServiceCidrSize,
-            PROXMOX,
-            &[("v1.36.3", "v1.36.3, serviceCidr: 10.96.0.0/26")],
-        ),
-        case(
-            Rule::PodCidrSize,
-            PROXMOX,
-            &[("v1.36.3", "v1.36.3, podCidr: 10.244.0.0/22")],
-        ),
-        case(
-            Rule::NativeRouting,
-            HETZNER,
-            &[("    hcloud-ccm: {}\n", "")],
-        ),
-        case(
-            Rule::NativeRouting,
-            HETZNER,
-            &[("v1.36.3", "v1.36.3, podCidr: 10.244.0.0/16")],
-        ),
-        case(
-            Rule::Subnet,
-            HETZNER,
-            &[("type: cax21", "type: cax21, subnet: 10.0.0.0/24")],
-        ),
-        case(
-            Rule::Subnet,
-            HETZNER,
-            &[("type: cax21", "type: cax21, subnet: 10.0.64.0/25")],
-        ),
+        case(Rule::ServiceCidrSize, PROXMOX, &[("v1.36.3", "v1.36.3, serviceCidr: 10.96.0.0/26")]),
+        case(Rule::PodCidrSize, PROXMOX, &[("v1.36.3", "v1.36.3, podCidr: 10.244.0.0/22")]),
+        case(Rule::NativeRouting, HETZNER, &[("    hcloud-ccm: {}\n", "")]),
+        case(Rule::NativeRouting, HETZNER, &[("v1.36.3", "v1.36.3, podCidr: 10.244.0.0/16")]),
+        case(Rule::Subnet, HETZNER, &[("type: cax21", "type: cax21, subnet: 10.0.0.0/24")]),
+        case(Rule::Subnet, HETZNER, &[("type: cax21", "type: cax21, subnet: 10.0.64.0/25")]),
         case(
             Rule::Subnet,
             HETZNER,
@@ -647,68 +405,31 @@ fn network_cases() -> Vec<Case> {
         case(
             Rule::SubnetFull,
             HETZNER,
-            &[(
-                "count: 2, type: cax21",
-                "count: 30, type: cax21, subnet: 10.0.70.0/27",
-            )],
+            &[("count: 2, type: cax21", "count: 30, type: cax21, subnet: 10.0.70.0/27")],
         ),
-        case(
-            Rule::OutsideNetwork,
-            PROXMOX,
-            &[("gateway: 10.20.0.1", "gateway: 10.30.0.1")],
-        ),
+        case(Rule::OutsideNetwork, PROXMOX, &[("gateway: 10.20.0.1", "gateway: 10.30.0.1")]),
         case(
             Rule::OutsideNetwork,
             PROXMOX,
             &[("firstAddress: 10.20.0.21", "firstAddress: 10.20.0.254")],
         ),
-        case(
-            Rule::OutsideNetwork,
-            MACHINES,
-            &[("192.168.10.14", "192.168.11.14")],
-        ),
-        case(
-            Rule::OutsideNetwork,
-            HETZNER,
-            &[("type: cax11", "type: cax11, vip: 10.0.0.9")],
-        ),
+        case(Rule::OutsideNetwork, MACHINES, &[("192.168.10.14", "192.168.11.14")]),
+        case(Rule::OutsideNetwork, HETZNER, &[("type: cax11", "type: cax11, vip: 10.0.0.9")]),
         case(
             Rule::DuplicateAddress,
             PROXMOX,
             &[("firstAddress: 10.20.0.21", "firstAddress: 10.20.0.12")],
         ),
-        case(
-            Rule::DuplicateAddress,
-            PROXMOX,
-            &[("gateway: 10.20.0.1\n", "gateway: 10.20.0.22\n")],
-        ),
-        case(
-            Rule::DuplicateAddress,
-            PROXMOX,
-            &[("vip: 10.20.0.10", "vip: 10.20.0.12")],
-        ),
-        case(
-            Rule::DuplicateAddress,
-            HETZNER,
-            &[("type: cax11", "type: cax11, vip: 10.0.64.12")],
-        ),
-        case(
-            Rule::DuplicateAddress,
-            MACHINES,
-            &[("192.168.10.14", "192.168.10.13")],
-        ),
+        case(Rule::DuplicateAddress, PROXMOX, &[("gateway: 10.20.0.1\n", "gateway: 10.20.0.22\n")]),
+        case(Rule::DuplicateAddress, PROXMOX, &[("vip: 10.20.0.10", "vip: 10.20.0.12")]),
+        case(Rule::DuplicateAddress, HETZNER, &[("type: cax11", "type: cax11, vip: 10.0.64.12")]),
+        case(Rule::DuplicateAddress, MACHINES, &[("192.168.10.14", "192.168.10.13")]),
         case(
             Rule::DuplicateAddress,
             MACHINES,
             &[
-                (
-                    "192.168.10.13 }",
-                    "192.168.10.13, mac: \"BC:24:11:2E:C5:01\" }",
-                ),
-                (
-                    "192.168.10.14 }",
-                    "192.168.10.14, mac: \"bc:24:11:2e:c5:01\" }",
-                ),
+                ("192.168.10.13 }", "192.168.10.13, mac: \"BC:24:11:2E:C5:01\" }"),
+                ("192.168.10.14 }", "192.168.10.14, mac: \"bc:24:11:2e:c5:01\" }"),
             ],
         ),
     ]
@@ -721,11 +442,7 @@ fn version_cases() -> Vec<Case> {
         case(Rule::UntestedVersion, HETZNER, &[("v1.36.3", "v1.37.0")]),
         case(Rule::VersionMismatch, HETZNER, &[("v1.14.1", "v1.12.4")]),
         case(Rule::VersionMismatch, HETZNER, &[("v1.36.3", "v1.31.0")]),
-        case(
-            Rule::VersionMismatch,
-            HETZNER,
-            &[("cilium: {}", "cilium: { version: 1.19.6 }")],
-        ),
+        case(Rule::VersionMismatch, HETZNER, &[("cilium: {}", "cilium: { version: 1.19.6 }")]),
         case(
             Rule::VersionMismatch,
             HETZNER,
@@ -747,18 +464,11 @@ fn version_cases() -> Vec<Case> {
                 ),
             ],
         ),
-        case(
-            Rule::DeniedVersion,
-            HETZNER,
-            &[("cilium: {}", "cilium: { version: v1.19.1 }")],
-        ),
+        case(Rule::DeniedVersion, HETZNER, &[("cilium: {}", "cilium: { version: v1.19.1 }")]),
         case(
             Rule::DoubtfulVersion,
             HETZNER,
-            &[
-                ("v1.36.3", "v1.35.1"),
-                ("cilium: {}", "cilium: { version: v1.19.4 }"),
-            ],
+            &[("v1.36.3", "v1.35.1"), ("cilium: {}", "cilium: { version: v1.19.4 }")],
         ),
     ]
 }
@@ -766,63 +476,36 @@ fn version_cases() -> Vec<Case> {
 fn addon_cases() -> Vec<Case> {
     let flux = "cilium: {}\n    flux: { repository: ssh://git@example.com/fleet, path: demo, knownHostsFile: known_hosts }";
     vec![
-        case(
-            Rule::NoCni,
-            MACHINES,
-            &[("    cilium: {}\n", "    metrics-server: {}\n")],
-        ),
-        case(
-            Rule::ForeignAddon,
-            MACHINES,
-            &[("cilium: {}", "cilium: {}\n    hcloud-csi: {}")],
-        ),
+        case(Rule::NoCni, MACHINES, &[("    cilium: {}\n", "    metrics-server: {}\n")]),
+        case(Rule::ForeignAddon, MACHINES, &[("cilium: {}", "cilium: {}\n    hcloud-csi: {}")]),
         case(
             Rule::InlineSecret,
             HETZNER,
-            &[(
-                "cilium: {}",
-                "cilium: {}\n    sealed-secrets: { delivery: inline }",
-            )],
+            &[("cilium: {}", "cilium: {}\n    sealed-secrets: { delivery: inline }")],
         ),
         case(
             Rule::NeededBeforeGitops,
             HETZNER,
-            &[
-                ("cilium: {}", flux),
-                ("hcloud-ccm: {}", "hcloud-ccm: { by: gitops }"),
-            ],
+            &[("cilium: {}", flux), ("hcloud-ccm: {}", "hcloud-ccm: { by: gitops }")],
         ),
         case(
             Rule::NeededBeforeGitops,
             HETZNER,
-            &[
-                ("cilium: {}", flux),
-                ("cilium: {}", "cilium: { by: gitops }"),
-            ],
+            &[("cilium: {}", flux), ("cilium: {}", "cilium: { by: gitops }")],
         ),
-        case(
-            Rule::NoGitops,
-            HETZNER,
-            &[("hcloud-csi: {}", "hcloud-csi: { by: gitops }")],
-        ),
+        case(Rule::NoGitops, HETZNER, &[("hcloud-csi: {}", "hcloud-csi: { by: gitops }")]),
         case(
             Rule::NoEffect,
             HETZNER,
             &[
                 ("cilium: {}", flux),
-                (
-                    "hcloud-csi: {}",
-                    "hcloud-csi: { by: gitops, version: 2.22.1 }",
-                ),
+                ("hcloud-csi: {}", "hcloud-csi: { by: gitops, version: 2.22.1 }"),
             ],
         ),
         case(
             Rule::GitAccess,
             HETZNER,
-            &[
-                ("cilium: {}", flux),
-                ("ssh://git@example.com", "https://example.com"),
-            ],
+            &[("cilium: {}", flux), ("ssh://git@example.com", "https://example.com")],
         ),
         case(
             Rule::UnknownHostKey,
@@ -853,10 +536,7 @@ fn addon_cases() -> Vec<Case> {
         case(
             Rule::DnsForwarding,
             HETZNER,
-            &[(
-                "version: v1.14.1",
-                "version: v1.14.1, forwardKubeDNSToHost: true",
-            )],
+            &[("version: v1.14.1", "version: v1.14.1, forwardKubeDNSToHost: true")],
         ),
     ]
 }
@@ -866,31 +546,18 @@ fn talos_cases() -> Vec<Case> {
         case(
             Rule::NoTpm,
             HETZNER,
-            &[(
-                "version: v1.14.1",
-                "version: v1.14.1, diskEncryption: { state: tpm }",
-            )],
+            &[("version: v1.14.1", "version: v1.14.1, diskEncryption: { state: tpm }")],
         ),
+        case(Rule::AnyDisk, MACHINES, &[("disk: /dev/sda", "diskSelector: {}")]),
         case(
             Rule::AnyDisk,
             MACHINES,
-            &[("disk: /dev/sda", "diskSelector: {}")],
-        ),
-        case(
-            Rule::AnyDisk,
-            MACHINES,
-            &[(
-                "disk: /dev/sda",
-                "diskSelector: { minSize: 2Ti, maxSize: 500Gi }",
-            )],
+            &[("disk: /dev/sda", "diskSelector: { minSize: 2Ti, maxSize: 500Gi }")],
         ),
         case(
             Rule::NoApprover,
             HETZNER,
-            &[(
-                "version: v1.36.3",
-                "version: v1.36.3, rotateServerCertificates: true",
-            )],
+            &[("version: v1.36.3", "version: v1.36.3, rotateServerCertificates: true")],
         ),
     ]
 }
@@ -899,18 +566,12 @@ fn door_cases() -> Vec<Case> {
     let exception = |n| format!("      - {{ protocol: tcp, port: \"{n}\", sources: [my-ip] }}\n");
     let many = (8000..8048).map(exception).collect::<Vec<_>>().concat();
     let sources: Vec<String> = (0..250).map(|n| format!("10.1.{n}.0/24")).collect();
-    let wide = format!(
-        "  firewall:\n    talosAPI: [{}]\n  addons:",
-        sources.join(", ")
-    );
+    let wide = format!("  firewall:\n    talosAPI: [{}]\n  addons:", sources.join(", "));
     vec![
         case(
             Rule::OpenToAll,
             HETZNER,
-            &[(
-                "  addons:",
-                "  firewall: { talosAPI: [0.0.0.0/0, \"::/0\"] }\n  addons:",
-            )],
+            &[("  addons:", "  firewall: { talosAPI: [0.0.0.0/0, \"::/0\"] }\n  addons:")],
         ),
         case(
             Rule::NobodyMayEnter,
@@ -920,18 +581,12 @@ fn door_cases() -> Vec<Case> {
         case(
             Rule::NobodyMayEnter,
             HETZNER,
-            &[(
-                "  addons:",
-                "  firewall: { extra: [{ protocol: icmp, sources: [] }] }\n  addons:",
-            )],
+            &[("  addons:", "  firewall: { extra: [{ protocol: icmp, sources: [] }] }\n  addons:")],
         ),
         case(
             Rule::FirewallTooLarge,
             HETZNER,
-            &[(
-                "  addons:",
-                &format!("  firewall:\n    extra:\n{many}  addons:"),
-            )],
+            &[("  addons:", &format!("  firewall:\n    extra:\n{many}  addons:"))],
         ),
         case(Rule::FirewallTooLarge, HETZNER, &[("  addons:", &wide)]),
         case(
@@ -945,10 +600,7 @@ fn door_cases() -> Vec<Case> {
         case(
             Rule::ProofTooShort,
             HETZNER,
-            &[(
-                "  addons:",
-                "  timeouts: { proof: 5m }\n  stabilityWindow: 10m\n  addons:",
-            )],
+            &[("  addons:", "  timeouts: { proof: 5m }\n  stabilityWindow: 10m\n  addons:")],
         ),
     ]
 }

@@ -15,17 +15,13 @@ const PROXMOX: &str = include_str!("bases/proxmox.yaml");
 const MACHINES: &str = include_str!("bases/machines.yaml");
 
 fn id() -> ClusterId {
-    ClusterId::new(uuid::Uuid::from_u128(
-        0x0190_a5d0_5c3b_4f4e_9d2a_7f1e_6b2c_3d4e,
-    ))
+    ClusterId::new(0x0190_a5d0_5c3b_4f4e_9d2a_7f1e_6b2c_3d4e)
 }
 
 fn cluster(text: &str) -> Cluster {
     let reading = spec::read("cluster.yaml", text.as_bytes());
     let rendered = reading.render(Colour::Plain);
-    reading
-        .into_cluster()
-        .unwrap_or_else(|_| panic!("{rendered}"))
+    reading.into_cluster().unwrap_or_else(|_| panic!("{rendered}"))
 }
 
 fn plan(text: &str) -> Plan {
@@ -46,10 +42,7 @@ fn networks_are_cut_as_documented() {
     assert_eq!(network.services.to_string(), "10.0.96.0/19");
     assert_eq!(network.pods.to_string(), "10.0.128.0/17");
     assert_eq!(network.control_plane.to_string(), "10.0.64.0/25");
-    assert_eq!(
-        network.load_balancers.expect("a subnet").to_string(),
-        "10.0.64.128/25"
-    );
+    assert_eq!(network.load_balancers.expect("a subnet").to_string(), "10.0.64.128/25");
     assert_eq!(network.pools[0].subnet.to_string(), "10.0.65.0/25");
 }
 
@@ -59,17 +52,11 @@ fn the_api_is_reached_as_asked() {
     let one = PROXMOX.replace("count: 3", "count: 1");
     assert_eq!(endpoint(HETZNER)["loadBalancer"], "demo-api");
     assert_eq!(endpoint(PROXMOX)["vip"], "10.20.0.10");
-    assert_eq!(
-        endpoint(&one.replace("vip: 10.20.0.10, ", ""))["node"],
-        "10.20.0.11"
-    );
+    assert_eq!(endpoint(&one.replace("vip: 10.20.0.10, ", ""))["node"], "10.20.0.11");
     let named = HETZNER.replace("type: cax11", "type: cax11, hostname: api.example.com");
     assert_eq!(endpoint(&named)["hostname"], "api.example.com");
     let vip = plan(&HETZNER.replace("type: cax11", "type: cax11, vip: 10.0.64.5"));
-    assert!(
-        vip.load_balancer.is_none(),
-        "a VIP stands in for the load balancer"
-    );
+    assert!(vip.load_balancer.is_none(), "a VIP stands in for the load balancer");
 }
 
 #[test]
@@ -93,18 +80,12 @@ fn servers_are_sharded_into_placement_groups_of_ten() {
 
 #[test]
 fn fallbacks_keep_what_they_do_not_change() {
-    let text = HETZNER.replace(
-        "type: cax21",
-        "type: cax21, fallbacks: [{ location: nbg1 }, { type: cax31 }]",
-    );
+    let text = HETZNER
+        .replace("type: cax21", "type: cax21, fallbacks: [{ location: nbg1 }, { type: cax31 }]");
     let plan = plan(&text);
-    let Hardware::Server { offers, .. } = &plan.nodes[3].hardware else {
-        panic!("a server")
-    };
-    let offers: Vec<String> = offers
-        .iter()
-        .map(|offer| format!("{}@{}", offer.server_type, offer.location))
-        .collect();
+    let Hardware::Server { offers, .. } = &plan.nodes[3].hardware else { panic!("a server") };
+    let offers: Vec<String> =
+        offers.iter().map(|offer| format!("{}@{}", offer.server_type, offer.location)).collect();
     assert_eq!(offers, ["cax21@fsn1", "cax21@nbg1", "cax31@fsn1"]);
 }
 
@@ -112,10 +93,7 @@ fn fallbacks_keep_what_they_do_not_change() {
 fn labels_name_the_owner() {
     let plan = plan(&HETZNER.replace("name: demo }", "name: demo, labels: { team: platform } }"));
     let labels = plan.labels.of_node(&plan.nodes[3]);
-    let labels: Vec<String> = labels
-        .iter()
-        .map(|(key, value)| format!("{key}={value}"))
-        .collect();
+    let labels: Vec<String> = labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
     assert_eq!(
         labels,
         [
@@ -140,28 +118,18 @@ fn deadlines_are_the_defaults_and_what_the_file_says_over_them() {
     assert_eq!(timeouts.get(Stage::Cni).to_string(), "3m");
     assert_eq!(timeouts.get(Stage::Image).to_string(), "20m");
     assert_eq!(Stage::all().len(), 16);
-    assert_eq!(
-        Stage::parse("gitop"),
-        Err("did you mean `gitops`?".to_owned())
-    );
+    assert_eq!(Stage::parse("gitop"), Err("did you mean `gitops`?".to_owned()));
 }
 
 fn prices() -> PriceTable {
     let mut prices = PriceTable::default();
     for (server_type, price) in [("cax11", 379), ("cax21", 649)] {
         let server_type = spec::ServerType::parse(server_type).expect("a type");
-        prices.servers.insert(
-            Offer {
-                server_type,
-                location: Location::Fsn1,
-            },
-            Euro::from_cents(price),
-        );
+        prices
+            .servers
+            .insert(Offer { server_type, location: Location::Fsn1 }, Euro::from_cents(price));
     }
-    prices.load_balancers.insert(
-        (LoadBalancerType::Lb11, Location::Fsn1),
-        Euro::from_cents(539),
-    );
+    prices.load_balancers.insert((LoadBalancerType::Lb11, Location::Fsn1), Euro::from_cents(539));
     prices.ipv4.insert(Location::Fsn1, Euro::from_cents(50));
     prices
 }
@@ -175,17 +143,8 @@ fn a_bill_adds_up() {
     assert!(!bill.exceeds(Some(Euro::from_cents(3224))));
     assert!(!bill.exceeds(None));
     let without = plan(&HETZNER.replace("location: fsn1,", "location: fsn1, publicIPv4: false,"));
-    assert_eq!(
-        Bill::of(&without, &prices())
-            .expect("a bill")
-            .total
-            .to_string(),
-        "€29.74"
-    );
-    assert_eq!(
-        Bill::of(&plan(PROXMOX), &prices()).expect("a bill").lines,
-        []
-    );
+    assert_eq!(Bill::of(&without, &prices()).expect("a bill").total.to_string(), "€29.74");
+    assert_eq!(Bill::of(&plan(PROXMOX), &prices()).expect("a bill").lines, []);
 }
 
 #[test]
@@ -195,10 +154,7 @@ fn a_missing_price_is_named() {
     assert_eq!(error.to_string(), "no price is known for cax41 in fsn1");
     assert_eq!(
         error,
-        PriceError::UnknownPrice {
-            what: "cax41".to_owned(),
-            location: Location::Fsn1
-        }
+        PriceError::UnknownPrice { what: "cax41".to_owned(), location: Location::Fsn1 }
     );
 }
 
@@ -214,18 +170,12 @@ fn hetzner_file(prefix: u8, control_planes: u32, pools: &[u32]) -> String {
     HETZNER
         .replace("10.0.0.0/16", &format!("10.0.0.0/{prefix}"))
         .replace("count: 3", &format!("count: {control_planes}"))
-        .replace(
-            "    - { name: workers, count: 2, type: cax21 }\n",
-            &pools.concat(),
-        )
+        .replace("    - { name: workers, count: 2, type: cax21 }\n", &pools.concat())
         .replace("  pools:\n  addons", "  addons")
 }
 
 fn addresses(nodes: &[NodePlan]) -> Vec<(String, Ipv4Addr)> {
-    nodes
-        .iter()
-        .map(|node| (node.name.clone(), node.address))
-        .collect()
+    nodes.iter().map(|node| (node.name.clone(), node.address)).collect()
 }
 
 fn subnet_of(plan: &Plan, node: &NodePlan) -> Cidr {
@@ -236,19 +186,12 @@ fn subnet_of(plan: &Plan, node: &NodePlan) -> Cidr {
             .find(|planned| planned.pool == *pool)
             .map(|planned| planned.subnet)
     };
-    node.pool
-        .as_ref()
-        .and_then(in_pool)
-        .unwrap_or(plan.network.control_plane)
+    node.pool.as_ref().and_then(in_pool).unwrap_or(plan.network.control_plane)
 }
 
 fn shape() -> impl Strategy<Value = (u8, u32, Vec<u32>)> {
     let control_planes = prop::sample::select(vec![1_u32, 3, 5, 7, 9]);
-    (
-        8_u8..=16,
-        control_planes,
-        prop::collection::vec(0_u32..=11, 0..8),
-    )
+    (8_u8..=16, control_planes, prop::collection::vec(0_u32..=11, 0..8))
 }
 
 proptest! {

@@ -73,16 +73,8 @@ fn keys_of_decoder(path: &[Step]) -> BTreeSet<String> {
         .iter()
         .find(|problem| problem.rule == Rule::UnknownKey && problem.message.contains(BOGUS))
         .unwrap_or_else(|| panic!("{text}:\n{}", reading.render(Colour::Plain)));
-    let keys = problem
-        .label
-        .rsplit_once(" has ")
-        .expect("the label lists the keys")
-        .1;
-    keys.split('`')
-        .skip(1)
-        .step_by(2)
-        .map(str::to_owned)
-        .collect()
+    let keys = problem.label.rsplit_once(" has ").expect("the label lists the keys").1;
+    keys.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
 #[test]
@@ -90,24 +82,10 @@ fn the_decoder_knows_exactly_the_keys_of_the_schema() {
     let schema = spec::json_schema();
     let places = places(&schema);
     for Place { path, schema } in &places {
-        let keys = schema["properties"]
-            .as_object()
-            .expect("properties")
-            .keys()
-            .cloned()
-            .collect();
-        assert_eq!(
-            keys_of_decoder(path),
-            keys,
-            "{}",
-            document(path, json!("here"))
-        );
+        let keys = schema["properties"].as_object().expect("properties").keys().cloned().collect();
+        assert_eq!(keys_of_decoder(path), keys, "{}", document(path, json!("here")));
     }
-    assert!(
-        places.len() > 30,
-        "only {} mappings were reached",
-        places.len()
-    );
+    assert!(places.len() > 30, "only {} mappings were reached", places.len());
 }
 
 #[test]
@@ -115,11 +93,7 @@ fn every_property_has_a_sentence_for_editors() {
     for Place { path, schema } in places(&spec::json_schema()) {
         for (key, property) in schema["properties"].as_object().expect("properties") {
             let sentence = property["description"].as_str().unwrap_or_default();
-            assert!(
-                sentence.ends_with('.'),
-                "{key} in {}",
-                document(&path, json!("here"))
-            );
+            assert!(sentence.ends_with('.'), "{key} in {}", document(&path, json!("here")));
         }
     }
 }
@@ -127,10 +101,7 @@ fn every_property_has_a_sentence_for_editors() {
 #[test]
 fn the_schema_is_a_schema() {
     let schema = spec::json_schema();
-    assert_eq!(
-        schema["$schema"],
-        "https://json-schema.org/draft/2020-12/schema"
-    );
+    assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
     jsonschema::meta::validate(&schema).expect("valid by the draft's own schema");
 }
 
@@ -139,27 +110,17 @@ fn good_files_are_valid_by_the_schema() {
     let schema = spec::json_schema();
     let validator = jsonschema::validator_for(&schema).expect("a schema");
     for (name, text) in [
-        (
-            "examples/hetzner",
-            include_str!("../../../examples/hetzner.yaml"),
-        ),
-        (
-            "examples/proxmox",
-            include_str!("../../../examples/proxmox.yaml"),
-        ),
-        (
-            "examples/machines",
-            include_str!("../../../examples/machines.yaml"),
-        ),
+        ("examples/hetzner", include_str!("../../../examples/hetzner.yaml")),
+        ("examples/proxmox", include_str!("../../../examples/proxmox.yaml")),
+        ("examples/machines", include_str!("../../../examples/machines.yaml")),
+        ("bases/everything", include_str!("bases/everything.yaml")),
         ("bases/hetzner", include_str!("bases/hetzner.yaml")),
         ("bases/proxmox", include_str!("bases/proxmox.yaml")),
         ("bases/machines", include_str!("bases/machines.yaml")),
     ] {
         let document = spec::parse_yaml(text).expect("a document");
-        let errors: Vec<String> = validator
-            .iter_errors(&document)
-            .map(|error| error.to_string())
-            .collect();
+        let errors: Vec<String> =
+            validator.iter_errors(&document).map(|error| error.to_string()).collect();
         assert!(errors.is_empty(), "{name}: {errors:?}");
     }
 }
@@ -170,6 +131,8 @@ fn mistakes_that_a_schema_can_see_are_seen() {
     let validator = jsonschema::validator_for(&schema).expect("a schema");
     let good = include_str!("bases/hetzner.yaml");
     for (from, to) in [
+        ("kind: Cluster", "kind: Cluster\nstatus: {}"),
+        ("location: fsn1", "location: fsn1, token: abc"),
         ("  talos:", "  talso:"),
         ("name: demo", "name: Demo_1"),
         ("location: fsn1", "location: mars"),
@@ -178,19 +141,11 @@ fn mistakes_that_a_schema_can_see_are_seen() {
         ("10.0.0.0/16", "10.0.0.0"),
         ("    cilium: {}", "    cilium: { encryption: wiregard }"),
         ("  addons:", "  timeouts: { cnii: 10m }\n  addons:"),
-        (
-            "    hetzner: {",
-            "    machines: { network: 10.1.0.0/24, nodes: [] }\n    hetzner: {",
-        ),
+        ("    hetzner: {", "    machines: { network: 10.1.0.0/24, nodes: [] }\n    hetzner: {"),
     ] {
         let text = good.replace(from, to);
         let document = spec::parse_yaml(&text).expect("a document");
         assert!(!validator.is_valid(&document), "{to}");
-        assert!(
-            spec::read("cluster.yaml", text.as_bytes())
-                .cluster()
-                .is_none(),
-            "{to}"
-        );
+        assert!(spec::read("cluster.yaml", text.as_bytes()).cluster().is_none(), "{to}");
     }
 }

@@ -33,11 +33,7 @@ pub(crate) struct Test {
 impl Test {
     /// Runs what `ci` runs.
     pub(crate) fn for_ci(all: bool) -> Self {
-        Self {
-            quick: false,
-            all,
-            cargo_args: Vec::new(),
-        }
+        Self { quick: false, all, cargo_args: Vec::new() }
     }
 
     pub(crate) fn run(&self) -> ExitCode {
@@ -52,15 +48,9 @@ impl Test {
         let tier = if self.quick { 0 } else { Settings::get().tier };
         let scratch = tempfile::tempdir()?;
         let skips = scratch.path().join("skips.jsonl");
-        let shared = if self.quick {
-            None
-        } else {
-            start_shared(tier)?
-        };
+        let shared = if self.quick { None } else { start_shared(tier)? };
         let mut tests = cargo();
-        tests
-            .args(["test", "--workspace", "--no-fail-fast"])
-            .args(&self.cargo_args);
+        tests.args(["test", "--workspace", "--no-fail-fast"]).args(&self.cargo_args);
         tests.env(TIER, tier.to_string()).env(SKIPS, &skips);
         if let Some(plane) = &shared {
             tests.env(SHARED, plane.access().dir());
@@ -87,10 +77,7 @@ fn start_shared(tier: u8) -> Result<Option<ControlPlane>, Box<dyn std::error::Er
     }
     let began = Instant::now();
     let plane = ControlPlane::start()?;
-    say(
-        "Started",
-        format!("the shared control plane in {}", brief(began.elapsed())),
-    );
+    say("Started", format!("the shared control plane in {}", brief(began.elapsed())));
     Ok(Some(plane))
 }
 
@@ -119,11 +106,7 @@ fn conclude(tally: &Tally, status: ExitStatus) -> ExitCode {
         eprintln!("error: {problem}");
     }
     println!("{tally}");
-    if verdict.is_ok() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    }
+    if verdict.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Says whether a path exists and is not empty, for skip files that nobody

@@ -28,10 +28,7 @@ impl Tally {
         self.failed += number_before(result, " failed");
         let ignored = number_before(result, " ignored");
         if ignored > 0 {
-            *self
-                .skipped
-                .entry("marked #[ignore] in the source".into())
-                .or_default() += ignored;
+            *self.skipped.entry("marked #[ignore] in the source".into()).or_default() += ignored;
         }
     }
 
@@ -60,9 +57,7 @@ impl Tally {
 
     /// Returns the reasons for skips, with their counts.
     pub(super) fn reasons(&self) -> impl Iterator<Item = (&str, usize)> {
-        self.skipped
-            .iter()
-            .map(|(reason, count)| (reason.as_str(), *count))
+        self.skipped.iter().map(|(reason, count)| (reason.as_str(), *count))
     }
 
     /// Decides whether the run was good, given whether cargo thought so.
@@ -80,20 +75,13 @@ impl Tally {
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let skipped: usize = self.skipped.values().sum();
-        write!(
-            f,
-            "{} passed, {} failed, {skipped} skipped",
-            self.passed, self.failed
-        )
+        write!(f, "{} passed, {} failed, {skipped} skipped", self.passed, self.failed)
     }
 }
 
 fn number_before(text: &str, word: &str) -> usize {
     let before = text.split_once(word).map_or("", |(before, _)| before);
-    let digits = before
-        .rsplit(|c: char| !c.is_ascii_digit())
-        .next()
-        .unwrap_or_default();
+    let digits = before.rsplit(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
     digits.parse().unwrap_or(0)
 }
 
@@ -122,10 +110,7 @@ mod tests {
     #[test]
     fn colours_do_not_confuse() {
         let coloured = "test result: \x1b[32mok\x1b(B\x1b[m. 5 passed; 0 failed; 0 ignored";
-        assert_eq!(
-            tally(&[coloured]).to_string(),
-            "5 passed, 0 failed, 0 skipped"
-        );
+        assert_eq!(tally(&[coloured]).to_string(), "5 passed, 0 failed, 0 skipped");
     }
 
     #[test]
@@ -133,11 +118,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("skips");
         let line = |test: &str| {
-            let skip = Skip {
-                binary: "b".into(),
-                test: test.into(),
-                reason: "no root".into(),
-            };
+            let skip = Skip { binary: "b".into(), test: test.into(), reason: "no root".into() };
             serde_json::to_string(&skip).unwrap()
         };
         // The same test may say it twice, for two needs.

@@ -23,10 +23,7 @@ pub struct FirstCause<'a> {
 impl<'a> FirstCause<'a> {
     pub(crate) fn of(story: &'a Story) -> Option<Self> {
         let ended = |unit: &&UnitStory| unit.ended;
-        let failed = story
-            .units()
-            .filter(|unit| unit.cause().is_some())
-            .min_by_key(ended)?;
+        let failed = story.units().filter(|unit| unit.cause().is_some()).min_by_key(ended)?;
         // The outcome of the run may say more than the unit knew.
         let told = story.ending().and_then(|ending| ending.failure());
         Some(Self {

@@ -105,13 +105,10 @@ impl Check {
 
     /// Returns the last evidence it gave.
     pub fn evidence(&self) -> Option<&Evidence> {
-        self.findings
-            .iter()
-            .rev()
-            .find_map(|finding| match &finding.verdict {
-                Verdict::Ready { evidence } => Some(evidence),
-                _ => None,
-            })
+        self.findings.iter().rev().find_map(|finding| match &finding.verdict {
+            Verdict::Ready { evidence } => Some(evidence),
+            _ => None,
+        })
     }
 
     /// Returns the milliseconds from its first verdict to its last.
@@ -128,10 +125,7 @@ impl Check {
             .iter()
             .rev()
             .find(|finding| {
-                matches!(
-                    finding.verdict,
-                    Verdict::NotYet { .. } | Verdict::Blind { .. }
-                )
+                matches!(finding.verdict, Verdict::NotYet { .. } | Verdict::Blind { .. })
             })
             .map(|finding| finding.verdict.to_string())
     }

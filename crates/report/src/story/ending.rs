@@ -49,12 +49,8 @@ impl Ending {
             RunOutcome::Proven => "proven",
             RunOutcome::NotProven { .. } => "not proven",
             RunOutcome::Failed { .. } => "failed",
-            RunOutcome::Interrupted {
-                how: Interruption::Asked,
-            } => "stopped",
-            RunOutcome::Interrupted {
-                how: Interruption::Died,
-            } => "cut off",
+            RunOutcome::Interrupted { how: Interruption::Asked } => "stopped",
+            RunOutcome::Interrupted { how: Interruption::Died } => "cut off",
         }
     }
 
@@ -71,10 +67,7 @@ impl Ending {
 
 impl Tally {
     pub(crate) fn of(story: &Story) -> Self {
-        let mut tally = Self {
-            warnings: story.warnings().len(),
-            ..Self::default()
-        };
+        let mut tally = Self { warnings: story.warnings().len(), ..Self::default() };
         for stage in story.stages() {
             tally.count_stage(stage.state());
             for unit in &stage.units {

@@ -88,11 +88,9 @@ impl Story {
                 unit: unit.as_ref().map(|unit| self.told(unit)),
                 message: line(message),
             }),
-            What::Pinned { key, value } => self.pins.push(Pin {
-                moment,
-                key: line(key),
-                value: line(value),
-            }),
+            What::Pinned { key, value } => {
+                self.pins.push(Pin { moment, key: line(key), value: line(value) })
+            }
             What::Result { intent, outcome } => self.answer(*intent, moment, outcome),
             What::Settled { intent, found } => self.settle(*intent, found.as_ref()),
             What::RunEnded { outcome } => self.end(moment, outcome),
@@ -227,27 +225,21 @@ impl Story {
 
     fn call_mut(&mut self, intent: Seq) -> Option<&mut CallMade> {
         let (place, call) = *self.intents.get(&intent)?;
-        self.stages[place.stage].units[place.unit]
-            .calls
-            .get_mut(call)
+        self.stages[place.stage].units[place.unit].calls.get_mut(call)
     }
 
     fn end(&mut self, moment: Moment, outcome: &RunOutcome) {
-        if let RunOutcome::Interrupted {
-            how: Interruption::Died,
-        } = outcome
-        {
+        if let RunOutcome::Interrupted { how: Interruption::Died } = outcome {
             let units = self.stages.iter_mut().flat_map(|stage| &mut stage.units);
             units.for_each(|unit| unit.cut_off(moment));
         }
         let outcome = match outcome {
-            RunOutcome::Failed { unit, cause } => RunOutcome::Failed {
-                unit: self.told(unit),
-                cause: retelling::cause(cause),
-            },
-            RunOutcome::NotProven { missing } => RunOutcome::NotProven {
-                missing: missing.iter().map(|what| line(what)).collect(),
-            },
+            RunOutcome::Failed { unit, cause } => {
+                RunOutcome::Failed { unit: self.told(unit), cause: retelling::cause(cause) }
+            }
+            RunOutcome::NotProven { missing } => {
+                RunOutcome::NotProven { missing: missing.iter().map(|what| line(what)).collect() }
+            }
             other => other.clone(),
         };
         self.ending = Some(Ending { moment, outcome });
@@ -262,8 +254,7 @@ impl Story {
     }
 
     fn told(&self, unit: &Unit) -> Unit {
-        self.unit(unit)
-            .map_or_else(|| Unit::whole("?"), |known| known.unit.clone())
+        self.unit(unit).map_or_else(|| Unit::whole("?"), |known| known.unit.clone())
     }
 }
 
@@ -284,23 +275,11 @@ impl UnitStory {
             }),
             What::Intent { call, .. } => self.calls.push(CallMade::new(moment, attempt, call)),
             What::Checked { check, verdict, .. } => self.find(check, moment, attempt, verdict),
-            What::Probe {
-                check,
-                inputs,
-                reused,
-                ..
-            } => self.probe(check, moment, *inputs, *reused),
-            What::Skipped {
-                check: Some(check),
-                reason,
-                ..
-            } => self.skip(check, reason),
-            What::Skipped {
-                check: None,
-                required,
-                reason,
-                ..
-            } => {
+            What::Probe { check, inputs, reused, .. } => {
+                self.probe(check, moment, *inputs, *reused)
+            }
+            What::Skipped { check: Some(check), reason, .. } => self.skip(check, reason),
+            What::Skipped { check: None, required, reason, .. } => {
                 let (required, reason) = (*required, line(reason));
                 self.close(moment, Standing::Skipped { required, reason });
             }
@@ -312,21 +291,13 @@ impl UnitStory {
 
     fn find(&mut self, check: &CheckName, moment: Moment, attempt: u32, verdict: &Verdict) {
         if let Some(check) = self.check_mut(check) {
-            check.findings.push(Finding {
-                moment,
-                attempt,
-                verdict: retelling::verdict(verdict),
-            });
+            check.findings.push(Finding { moment, attempt, verdict: retelling::verdict(verdict) });
         }
     }
 
     fn probe(&mut self, check: &CheckName, moment: Moment, inputs: Digest, reused: Option<RunId>) {
         if let Some(check) = self.check_mut(check) {
-            check.probing = Some(Probing {
-                moment,
-                inputs,
-                reused,
-            });
+            check.probing = Some(Probing { moment, inputs, reused });
         }
     }
 
@@ -370,12 +341,8 @@ impl Check {
 impl Standing {
     fn of(outcome: &UnitOutcome) -> Self {
         match outcome {
-            UnitOutcome::Passed { summary } => Self::Passed {
-                summary: line(summary),
-            },
-            UnitOutcome::Failed { cause } => Self::Failed {
-                cause: retelling::cause(cause),
-            },
+            UnitOutcome::Passed { summary } => Self::Passed { summary: line(summary) },
+            UnitOutcome::Failed { cause } => Self::Failed { cause: retelling::cause(cause) },
             UnitOutcome::Stopped => Self::Stopped,
         }
     }
@@ -388,11 +355,7 @@ impl CallMade {
         Self {
             moment,
             attempt,
-            call: events::Call {
-                kind: line(&call.kind),
-                name: line(&call.name),
-                ..call.clone()
-            },
+            call: events::Call { kind: line(&call.kind), name: line(&call.name), ..call.clone() },
             result: None,
             settled: None,
         }
@@ -401,10 +364,7 @@ impl CallMade {
 
 fn places(stages: impl Iterator<Item = Vec<Unit>>) -> BTreeMap<Unit, Place> {
     let numbered = |(stage, units): (usize, Vec<Unit>)| {
-        units
-            .into_iter()
-            .enumerate()
-            .map(move |(unit, key)| (key, Place { stage, unit }))
+        units.into_iter().enumerate().map(move |(unit, key)| (key, Place { stage, unit }))
     };
     stages.enumerate().flat_map(numbered).collect()
 }
@@ -414,29 +374,17 @@ fn retold(outcome: &CallOutcome) -> CallOutcome {
         // What was read back stays in the journal: it is for resuming, not for reading.
         CallOutcome::Done { made } => CallOutcome::Done {
             made: Made {
-                ids: made
-                    .ids
-                    .iter()
-                    .map(|(what, id)| (line(what), line(id)))
-                    .collect(),
+                ids: made.ids.iter().map(|(what, id)| (line(what), line(id))).collect(),
                 actions: made.actions.iter().map(|action| line(action)).collect(),
                 read_back: None,
             },
         },
-        CallOutcome::Refused { error } => CallOutcome::Refused {
-            error: retelling::failure(error),
-        },
-        CallOutcome::InDoubt { error } => CallOutcome::InDoubt {
-            error: retelling::failure(error),
-        },
+        CallOutcome::Refused { error } => CallOutcome::Refused { error: retelling::failure(error) },
+        CallOutcome::InDoubt { error } => CallOutcome::InDoubt { error: retelling::failure(error) },
     }
 }
 
 fn made(made: &Made) -> String {
-    let ids: Vec<_> = made
-        .ids
-        .iter()
-        .map(|(what, id)| format!("{what} {id}"))
-        .collect();
+    let ids: Vec<_> = made.ids.iter().map(|(what, id)| format!("{what} {id}")).collect();
     line(&format!("it was done: {}", ids.join(", ")))
 }

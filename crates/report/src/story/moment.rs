@@ -14,10 +14,7 @@ pub struct Moment {
 impl Moment {
     /// Returns when the event happened.
     pub(crate) fn of(event: &Event) -> Self {
-        Self {
-            at_ms: event.elapsed_ms,
-            seq: event.seq,
-        }
+        Self { at_ms: event.elapsed_ms, seq: event.seq }
     }
 
     /// Returns the milliseconds from this moment to a later one.

@@ -1,7 +1,8 @@
 //! Takes down what others said, harmless and short: see [`crate::text`].
 
 use events::{
-    Attachment, Because, Cause, Evidence, Fact, Failure, NextStep, Observed, Secret, Verdict,
+    Attachment, Because, Cause, Evidence, Fact, Failure, NextStep, Observed, Secret, ShownBy,
+    Verdict,
 };
 use serde_json::Value;
 
@@ -16,6 +17,7 @@ pub(crate) fn verdict(verdict: &Verdict) -> Verdict {
         Verdict::NotYet { because } => Verdict::not_yet(Because {
             what: line(&because.what),
             chain: lines(&because.chain),
+            in_the_end: because.in_the_end.as_deref().map(cause).map(Box::new),
         }),
         Verdict::Blind { error } => Verdict::blind(failure(error)),
         Verdict::Failed { cause } => Verdict::failed(self::cause(cause)),
@@ -26,10 +28,15 @@ pub(crate) fn cause(cause: &Cause) -> Cause {
     Cause {
         code: cause.code,
         message: line(&cause.message),
+        shown_by: cause.shown_by.as_ref().map(shown_by),
         because: lines(&cause.because),
         so: cause.so.as_deref().map(line),
         next: cause.next.iter().map(next_step).collect(),
     }
+}
+
+fn shown_by(shown: &ShownBy) -> ShownBy {
+    ShownBy { last_answer: shown.last_answer.as_deref().map(line), ..shown.clone() }
 }
 
 pub(crate) fn failure(failure: &Failure) -> Failure {
@@ -52,36 +59,42 @@ fn evidence(evidence: &Evidence) -> Evidence {
 fn fact(fact: &Fact) -> Fact {
     let value = match &fact.value {
         Observed::Secret(_) => Value::from(Secret::MASK),
-        Observed::Plain(Value::String(text)) => Value::String(line(text)),
-        Observed::Plain(value) => small(value),
+        Observed::Plain(value) => small(harmless(value)),
     };
-    Fact {
-        name: line(&fact.name),
-        value: Observed::Plain(value),
+    Fact { name: line(&fact.name), value: Observed::Plain(value) }
+}
+
+fn harmless(value: &Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(line(text)),
+        Value::Array(values) => values.iter().map(harmless).collect(),
+        Value::Object(fields) => {
+            fields.iter().map(|(name, value)| (line(name), harmless(value))).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
     }
 }
 
 /// Keeps the structure of a value where it is small, and its head as text otherwise.
-fn small(value: &Value) -> Value {
-    let text = value.to_string();
-    if text.len() <= FACT_LIMIT {
-        return value.clone();
+fn small(value: Value) -> Value {
+    match &value {
+        Value::String(_) => value,
+        _ => {
+            let text = value.to_string();
+            if text.len() <= FACT_LIMIT {
+                return value;
+            }
+            Value::String(line(&text))
+        }
     }
-    Value::String(line(&text))
 }
 
 fn attachment(file: &Attachment) -> Attachment {
-    Attachment {
-        name: line(&file.name),
-        ..file.clone()
-    }
+    Attachment { name: line(&file.name), ..file.clone() }
 }
 
 fn next_step(step: &NextStep) -> NextStep {
-    NextStep {
-        command: line(&step.command),
-        tells: line(&step.tells),
-    }
+    NextStep { command: line(&step.command), tells: line(&step.tells) }
 }
 
 fn lines(foreign: &[String]) -> Vec<String> {

@@ -59,14 +59,12 @@ impl Run {
 
     /// Returns how much time passed in the simulated world; none where the world is real.
     pub fn simulated_ms(&self, real_ms: u64) -> Option<u64> {
-        self.simulated_speed
-            .map(|speed| real_ms.saturating_mul(u64::from(speed)))
+        self.simulated_speed.map(|speed| real_ms.saturating_mul(u64::from(speed)))
     }
 
     /// Returns what the planned cluster costs in that time, simulated time where there is one.
     pub fn cost(&self, real_ms: u64) -> Option<MicroEuros> {
         let ms = self.simulated_ms(real_ms).unwrap_or(real_ms);
-        self.monthly_cents
-            .map(|monthly| MicroEuros::part_of_month(monthly, ms))
+        self.monthly_cents.map(|monthly| MicroEuros::part_of_month(monthly, ms))
     }
 }

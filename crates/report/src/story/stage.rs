@@ -23,11 +23,7 @@ impl Stage {
         Self {
             name: line(planned.name.as_str()).into(),
             per_node: planned.nodes.is_some(),
-            units: planned
-                .units()
-                .iter()
-                .map(|unit| UnitStory::new(planned, unit))
-                .collect(),
+            units: planned.units().iter().map(|unit| UnitStory::new(planned, unit)).collect(),
         }
     }
 

@@ -164,9 +164,7 @@ impl UnitStory {
 
     /// Returns the check that it failed at: one that said so, or the first that was not ready.
     pub fn failed_check(&self) -> Option<&Check> {
-        self.checks
-            .iter()
-            .find(|check| check.state() == CheckState::Failed)
+        self.checks.iter().find(|check| check.state() == CheckState::Failed)
     }
 
     /// Returns the tries that failed and were followed by another.
@@ -191,17 +189,11 @@ impl UnitStory {
 
     pub(crate) fn check_mut(&mut self, name: &CheckName) -> Option<&mut Check> {
         let told = line(name.as_str());
-        self.checks
-            .iter_mut()
-            .find(|check| check.name.as_str() == told)
+        self.checks.iter_mut().find(|check| check.name.as_str() == told)
     }
 
     fn evidence_summary(&self) -> &str {
-        self.checks
-            .iter()
-            .rev()
-            .find_map(Check::evidence)
-            .map_or("", |evidence| &evidence.summary)
+        self.checks.iter().rev().find_map(Check::evidence).map_or("", |evidence| &evidence.summary)
     }
 }
 

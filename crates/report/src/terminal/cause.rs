@@ -3,13 +3,16 @@
 use events::NextStep;
 use unicode_width::UnicodeWidthStr;
 
-use super::ink::Ink;
+use super::ink::{Ink, Palette};
 use super::line::Line;
-use crate::{FirstCause, Story, text};
+use crate::{FirstCause, Story, text, words};
 
 /// A chain that is longer than this hides the cause that it explains.
 const CHAIN: usize = 12;
 const OTHERS: usize = 5;
+const STEPS: usize = 8;
+/// The longest line of the block where a page quotes it, in characters.
+const QUOTED: usize = 300;
 
 /// Returns the block that explains the first cause; empty where nothing failed.
 pub(crate) fn block(story: &Story) -> Vec<Line> {
@@ -25,20 +28,16 @@ pub(crate) fn block(story: &Story) -> Vec<Line> {
     lines
 }
 
-/// Returns what a stopped or failed run leaves behind, and how to go on.
-pub(crate) fn note(story: &Story) -> Option<Line> {
-    let words = remains(story.run()?.command.as_str());
-    Some(Line::of(Ink::Strong, "note").and(Ink::Text, format!(": {words}")))
+/// Returns the block as plain text, for pages that quote it and have a budget.
+pub(crate) fn explain(story: &Story) -> String {
+    let paint = |line: Line| text::clip(&line.paint(Palette::Plain), QUOTED);
+    block(story).into_iter().map(paint).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns what a command leaves behind when it does not finish.
-pub(crate) fn remains(command: &str) -> String {
-    let kept = match command {
-        "verify" => return "nothing was changed: verify only reads".to_owned(),
-        "down" | "delete" => "what is left was not touched",
-        _ => "nothing was destroyed",
-    };
-    format!("{kept}; `seaworthy {command}` goes on from here")
+/// Returns what a stopped or failed run leaves behind, and how to go on.
+pub(crate) fn note(story: &Story) -> Option<Line> {
+    let words = words::remains(story.run()?.command.as_str());
+    Some(Line::of(Ink::Strong, "note").and(Ink::Text, format!(": {words}")))
 }
 
 fn headline(first: &FirstCause<'_>) -> Line {
@@ -64,18 +63,13 @@ fn chain(because: &[String]) -> Vec<Line> {
 
 /// Commands stand in a column of their own and are never cut or wrapped.
 fn next(steps: &[NextStep]) -> Vec<Line> {
-    let width = steps
-        .iter()
-        .map(|step| step.command.width())
-        .max()
-        .unwrap_or(0)
-        .min(48);
+    let width = steps.iter().map(|step| step.command.width()).max().unwrap_or(0).min(48);
     let line = |(index, step): (usize, &NextStep)| {
         let label = if index == 0 { "next" } else { "" };
         let pad = " ".repeat(width.saturating_sub(step.command.width()));
         row(label, &step.command).and(Ink::Faint, format!("{pad}  {}", step.tells))
     };
-    steps.iter().enumerate().map(line).collect()
+    steps.iter().enumerate().take(STEPS).map(line).collect()
 }
 
 fn others(story: &Story) -> Vec<Line> {

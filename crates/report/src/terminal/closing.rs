@@ -5,7 +5,7 @@ use events::{Interruption, RunOutcome};
 use super::ink::Ink;
 use super::line::Line;
 use super::{cause, columns};
-use crate::{Ending, Run, Span, State, Story, text};
+use crate::{Ending, Run, State, Story, text, words};
 
 const MISSING: usize = 10;
 
@@ -34,26 +34,11 @@ fn headline(story: &Story, ending: &Ending, run: &Run) -> Line {
         RunOutcome::Proven => (Ink::Good, "Proven"),
         RunOutcome::NotProven { .. } => (Ink::Caution, "Not proven"),
         RunOutcome::Failed { .. } => (Ink::Bad, "Failed"),
-        RunOutcome::Interrupted {
-            how: Interruption::Asked,
-        } => (Ink::Caution, "Stopped"),
-        RunOutcome::Interrupted {
-            how: Interruption::Died,
-        } => (Ink::Bad, "Cut off"),
+        RunOutcome::Interrupted { how: Interruption::Asked } => (Ink::Caution, "Stopped"),
+        RunOutcome::Interrupted { how: Interruption::Died } => (Ink::Bad, "Cut off"),
     };
-    let words = format!(" in {}{}", duration(story), particulars(story));
-    Line::verb(ink, verb)
-        .and(Ink::Strong, run.cluster.clone())
-        .and(Ink::Text, words)
-}
-
-/// `11.8s (6m12s simulated)`
-pub(crate) fn duration(story: &Story) -> String {
-    let real = Span(story.elapsed_ms());
-    match story.simulated_ms() {
-        Some(simulated) => format!("{real} ({} simulated)", Span(simulated)),
-        None => real.to_string(),
-    }
+    let words = format!(" in {}{}", words::duration(story), particulars(story));
+    Line::verb(ink, verb).and(Ink::Strong, run.cluster.clone()).and(Ink::Text, words)
 }
 
 /// `: 7 stages passed, 1 failed, 8 not run, 2 retries`
@@ -65,10 +50,7 @@ fn particulars(story: &Story) -> String {
         (tally.stages_not_run, " not run"),
         (tally.stages_skipped, " skipped"),
     ];
-    let mut parts = vec![format!(
-        "{} passed",
-        text::count(tally.stages_passed, "stage")
-    )];
+    let mut parts = vec![format!("{} passed", text::count(tally.stages_passed, "stage"))];
     let some = counted.iter().filter(|(number, _)| *number > 0);
     parts.extend(some.map(|(number, word)| format!("{number}{word}")));
     if tally.retries > 0 {
@@ -77,35 +59,19 @@ fn particulars(story: &Story) -> String {
     if tally.warnings > 0 {
         parts.push(text::count(tally.warnings, "warning"));
     }
-    parts.extend(cost(story));
+    parts.extend(words::cost(story));
     format!(": {}", parts.join(", "))
 }
 
-/// `cost €0.05`, or what it would have cost where nothing real was made.
-pub(crate) fn cost(story: &Story) -> Option<String> {
-    let simulated = story.run()?.simulated_speed.is_some();
-    let words = if simulated { "would have cost" } else { "cost" };
-    story.cost().map(|cost| format!("{words} {cost}"))
-}
-
 fn not_run(story: &Story) -> Option<Line> {
-    let stages = || {
-        story
-            .stages()
-            .iter()
-            .filter(|stage| stage.state() == State::NotRun)
-    };
+    let stages = || story.stages().iter().filter(|stage| stage.state() == State::NotRun);
     // A stage that ran on some nodes has had its line.
     let untouched: Vec<_> = stages().filter(|stage| stage.span(0).is_none()).collect();
     let because = untouched.first()?.units.first()?.summary().to_owned();
     let names: Vec<_> = untouched.iter().map(|stage| stage.name.as_str()).collect();
     let (ink, verb) = columns::verb(State::NotRun);
     let names = text::clip(&names.join(", "), 200);
-    Some(
-        Line::verb(ink, verb)
-            .and(Ink::Text, names)
-            .and(Ink::Faint, format!(" ({because})")),
-    )
+    Some(Line::verb(ink, verb).and(Ink::Text, names).and(Ink::Faint, format!(" ({because})")))
 }
 
 fn missing(missing: &[String]) -> Vec<Line> {

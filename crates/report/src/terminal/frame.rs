@@ -47,11 +47,7 @@ fn running(
     let (columns, room) = (Columns::of(story), screen.rows / 2);
     let runs = |stage: &&Stage| stage.count(State::Running) > 0;
     let stages: Vec<_> = story.stages().iter().filter(runs).collect();
-    let shown = if stages.len() < room {
-        stages.len()
-    } else {
-        room.saturating_sub(2)
-    };
+    let shown = if stages.len() < room { stages.len() } else { room.saturating_sub(2) };
     let line = |stage: &&Stage| {
         // The usual time is what the eye compares with: the words give way to it.
         let usual = usual(&stage.name).map_or_else(String::new, usually);
@@ -81,11 +77,7 @@ fn usually(ms: u64) -> String {
 }
 
 fn run_line(story: &Story, now_ms: u64) -> Line {
-    let over = story
-        .stages()
-        .iter()
-        .filter(|stage| stage.is_over())
-        .count();
+    let over = story.stages().iter().filter(|stage| stage.is_over()).count();
     let simulated = story.run().and_then(|run| run.simulated_ms(now_ms));
     let simulated = simulated.map(|ms| format!(" ({} simulated)", Span(ms).roughly()));
     let words = format!(
@@ -109,17 +101,10 @@ impl Busy {
     /// Tells of the unit that waits longest, or else acts longest: it is the
     /// one that people wait for.
     pub(crate) fn of(stage: &Stage) -> Self {
-        let running = || {
-            stage
-                .units
-                .iter()
-                .filter(|unit| unit.state() == State::Running)
-        };
+        let running = || stage.units.iter().filter(|unit| unit.state() == State::Running);
         let since = |unit: &&UnitStory| unit.started;
         let waiting = running().filter(|unit| unit.waiting_for().is_some());
-        let told = waiting
-            .min_by_key(since)
-            .or_else(|| running().min_by_key(since));
+        let told = waiting.min_by_key(since).or_else(|| running().min_by_key(since));
         let mut busy = told.map_or_else(Self::idle, Self::with);
         let others = running().count().saturating_sub(1);
         if others > 0 {
@@ -143,20 +128,10 @@ impl Busy {
         };
         let words = place(&unit.unit, &format!("{tries}{words}"));
         let words = words.trim_end_matches([' ', ':']).to_owned();
-        Self {
-            since_ms: unit.started.map(|moment| moment.at_ms),
-            ink,
-            verb,
-            words,
-        }
+        Self { since_ms: unit.started.map(|moment| moment.at_ms), ink, verb, words }
     }
 
     fn idle() -> Self {
-        Self {
-            since_ms: None,
-            ink: Ink::Busy,
-            verb: "Running",
-            words: String::new(),
-        }
+        Self { since_ms: None, ink: Ink::Busy, verb: "Running", words: String::new() }
     }
 }

@@ -75,27 +75,17 @@ mod tests {
 
     #[test]
     fn a_line_is_cut_across_its_pieces() {
-        let line = Line::verb(Ink::Good, "Passed")
-            .and(Ink::Strong, "api")
-            .and(Ink::Faint, "  healthy");
+        let line =
+            Line::verb(Ink::Good, "Passed").and(Ink::Strong, "api").and(Ink::Faint, "  healthy");
         assert_eq!(line.paint(Palette::Plain), "       Passed api  healthy");
-        assert_eq!(
-            line.clone().cut(20).paint(Palette::Plain),
-            "       Passed api  …"
-        );
-        assert_eq!(
-            line.clone().cut(15).paint(Palette::Plain),
-            "       Passed …"
-        );
+        assert_eq!(line.clone().cut(20).paint(Palette::Plain), "       Passed api  …");
+        assert_eq!(line.clone().cut(15).paint(Palette::Plain), "       Passed …");
         assert_eq!(line.cut(0).paint(Palette::Plain), "");
     }
 
     #[test]
     fn colours_end_where_they_should() {
         let line = Line::of(Ink::Bad, "error").and(Ink::Text, ": it");
-        assert_eq!(
-            line.paint(Palette::Colour),
-            "\x1b[1m\x1b[31merror\x1b[0m: it"
-        );
+        assert_eq!(line.paint(Palette::Colour), "\x1b[1m\x1b[31merror\x1b[0m: it");
     }
 }

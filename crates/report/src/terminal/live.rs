@@ -77,19 +77,9 @@ impl Live {
 
 impl Printer for Live {
     fn event(&mut self, story: &Story, event: &Event, out: &mut dyn Write) -> io::Result<()> {
-        let staying: Vec<_> = self
-            .telling
-            .lines(story, event)
-            .iter()
-            .map(|line| line.paint(self.palette))
-            .collect();
-        let moving = frame(
-            story,
-            event.elapsed_ms,
-            self.screen,
-            &self.usual,
-            self.palette,
-        );
+        let staying: Vec<_> =
+            self.telling.lines(story, event).iter().map(|line| line.paint(self.palette)).collect();
+        let moving = frame(story, event.elapsed_ms, self.screen, &self.usual, self.palette);
         self.show(&staying, moving, out)
     }
 

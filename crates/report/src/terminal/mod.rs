@@ -19,6 +19,7 @@ mod plain;
 mod printer;
 mod telling;
 
+pub(crate) use cause::explain;
 pub use frame::{Screen, frame};
 pub use ink::Palette;
 pub use live::Live;

@@ -37,11 +37,7 @@ const SILENCE_MS: u64 = 60_000;
 impl Plain {
     /// A printer that has printed nothing yet.
     pub fn new(palette: Palette) -> Self {
-        Self {
-            palette,
-            telling: Telling::default(),
-            waits: BTreeMap::new(),
-        }
+        Self { palette, telling: Telling::default(), waits: BTreeMap::new() }
     }
 
     fn waiting(&mut self, story: &Story, stage: &Stage, now_ms: u64) -> Option<Line> {
@@ -52,9 +48,7 @@ impl Plain {
         if !waits {
             return None;
         }
-        let Busy {
-            since_ms, words, ..
-        } = Busy::of(stage);
+        let Busy { since_ms, words, .. } = Busy::of(stage);
         let (since, changed) = match self.waits.get(&stage.name) {
             Some(last) => (last.at_ms, last.words != words),
             None => (since_ms?, true),
@@ -63,18 +57,13 @@ impl Plain {
         if now_ms.saturating_sub(since) < patience {
             return None;
         }
-        let waited = Waited {
-            at_ms: now_ms,
-            words,
-        };
+        let waited = Waited { at_ms: now_ms, words };
         self.waits.insert(stage.name.clone(), waited);
         Some(stage_line(Columns::of(story), stage, now_ms))
     }
 
     fn print(&self, lines: &[Line], out: &mut dyn Write) -> io::Result<()> {
-        lines
-            .iter()
-            .try_for_each(|line| writeln!(out, "{}", line.paint(self.palette)))
+        lines.iter().try_for_each(|line| writeln!(out, "{}", line.paint(self.palette)))
     }
 }
 
@@ -89,11 +78,8 @@ impl Printer for Plain {
     }
 
     fn tick(&mut self, story: &Story, now_ms: u64, out: &mut dyn Write) -> io::Result<()> {
-        let lines: Vec<_> = story
-            .stages()
-            .iter()
-            .filter_map(|stage| self.waiting(story, stage, now_ms))
-            .collect();
+        let lines: Vec<_> =
+            story.stages().iter().filter_map(|stage| self.waiting(story, stage, now_ms)).collect();
         self.print(&lines, out)
     }
 }

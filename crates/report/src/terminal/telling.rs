@@ -26,44 +26,28 @@ impl Telling {
     pub(crate) fn lines(&mut self, story: &Story, event: &Event) -> Vec<Line> {
         let columns = Columns::of(story);
         match &event.what {
-            What::RunStarted { .. } => story
-                .run()
-                .map(|run| opening(story, run))
-                .unwrap_or_default(),
-            What::AttemptStarted {
-                unit,
-                after: Some(after),
-            } => self.retry(columns, story, unit, event.attempt, &after.to_string()),
-            What::Result {
-                intent,
-                outcome: CallOutcome::InDoubt { error },
-            } => doubt(columns, story, *intent, &error.to_string()),
+            What::RunStarted { .. } => {
+                story.run().map(|run| opening(story, run)).unwrap_or_default()
+            }
+            What::AttemptStarted { unit, after: Some(after) } => {
+                self.retry(columns, story, unit, event.attempt, &after.to_string())
+            }
+            What::Result { intent, outcome: CallOutcome::InDoubt { error } } => {
+                doubt(columns, story, *intent, &error.to_string())
+            }
             What::Settled { intent, .. } => settled(columns, story, *intent),
             What::Pinned { .. } => pinned(columns, story),
-            What::Probe {
-                unit,
-                check,
-                reused: Some(run),
-                ..
-            } => self.reused(columns, story, unit, check.as_str(), *run),
+            What::Probe { unit, check, reused: Some(run), .. } => {
+                self.reused(columns, story, unit, check.as_str(), *run)
+            }
             What::Warning { .. } => warning(columns, story),
-            What::Skipped {
-                unit,
-                check: Some(check),
-                required,
-                reason,
-            } => {
-                let (ink, verb) = if *required {
-                    (Ink::Caution, "Not seen")
-                } else {
-                    (Ink::Faint, "Skipped")
-                };
+            What::Skipped { unit, check: Some(check), required, reason } => {
+                let (ink, verb) =
+                    if *required { (Ink::Caution, "Not seen") } else { (Ink::Faint, "Skipped") };
                 let words = place(unit, &format!("{check}: {reason}"));
                 vec![columns.note(ink, verb, &text::line(unit.stage.as_str()), &words)]
             }
-            What::Skipped {
-                unit, check: None, ..
-            }
+            What::Skipped { unit, check: None, .. }
             | What::WillNotRun { unit, .. }
             | What::StageDone { unit, .. } => self.over(columns, story, unit),
             What::RunEnded { .. } => closing::lines(story),
@@ -130,9 +114,7 @@ impl Telling {
 }
 
 fn opening(story: &Story, run: &Run) -> Vec<Line> {
-    let speed = run
-        .simulated_speed
-        .map(|speed| format!(" (simulated, speed {speed}×)"));
+    let speed = run.simulated_speed.map(|speed| format!(" (simulated, speed {speed}×)"));
     let title = format!(": {}{}", run.title, speed.unwrap_or_default());
     let mut lines = vec![
         Line::verb(Ink::Busy, gerund(&run.command))
@@ -167,11 +149,7 @@ fn planned(story: &Story, run: &Run) -> String {
     }
     parts.push(text::count(checks, "check"));
     if let Some(cents) = run.monthly_cents {
-        let verb = if run.simulated_speed.is_some() {
-            "would cost"
-        } else {
-            "costs"
-        };
+        let verb = if run.simulated_speed.is_some() { "would cost" } else { "costs" };
         parts.push(format!("{verb} {} a month", MicroEuros::cents(cents)));
     }
     parts.join(", ")
@@ -236,9 +214,7 @@ fn settled(columns: Columns, story: &Story, intent: events::IntentRef) -> Vec<Li
 
 fn pinned(columns: Columns, story: &Story) -> Vec<Line> {
     let pin = story.pins().last();
-    pin.map(|pin| columns.note(Ink::Faint, "Pinned", &pin.key, &pin.value))
-        .into_iter()
-        .collect()
+    pin.map(|pin| columns.note(Ink::Faint, "Pinned", &pin.key, &pin.value)).into_iter().collect()
 }
 
 fn warning(columns: Columns, story: &Story) -> Vec<Line> {

@@ -7,7 +7,7 @@ use report::terminal::{Live, Palette, Plain, Printer, Screen, frame};
 use crate::samples::{self, Sample};
 
 /// Prints a run as plain lines.
-pub fn plain(sample: &Sample, palette: Palette) -> String {
+pub(crate) fn plain(sample: &Sample, palette: Palette) -> String {
     print(sample, &mut Plain::new(palette))
 }
 
@@ -50,10 +50,7 @@ fn live_frames() {
     let late = samples::late();
     for columns in [80, 120] {
         for ms in [0, 7_300, 60_000, 150_000] {
-            insta::assert_snapshot!(
-                format!("frame_{columns}_{ms}"),
-                frame_at(&late, ms, columns)
-            );
+            insta::assert_snapshot!(format!("frame_{columns}_{ms}"), frame_at(&late, ms, columns));
         }
     }
 }
@@ -61,10 +58,7 @@ fn live_frames() {
 #[test]
 fn the_cursor_goes_back_over_the_frame_and_nothing_else() {
     let sample = samples::late();
-    let screen = Screen {
-        columns: 80,
-        rows: 24,
-    };
+    let screen = Screen { columns: 80, rows: 24 };
     let mut live = Live::new(Palette::Plain, screen, usual);
     let mut out = Vec::new();
     let story = sample.story_until(60_000);
@@ -80,10 +74,7 @@ fn the_cursor_goes_back_over_the_frame_and_nothing_else() {
 #[test]
 fn the_live_view_leaves_the_same_lines_as_the_plain_one() {
     for sample in [samples::proven(), samples::failed(), samples::not_proven()] {
-        let screen = Screen {
-            columns: 80,
-            rows: 24,
-        };
+        let screen = Screen { columns: 80, rows: 24 };
         let live = print(&sample, &mut Live::new(Palette::Plain, screen, |_| None));
         assert_eq!(screen_after(&live), plain_without_waits(&sample));
     }
@@ -92,21 +83,13 @@ fn the_live_view_leaves_the_same_lines_as_the_plain_one() {
 fn plain_without_waits(sample: &Sample) -> String {
     let lines = plain(sample, Palette::Plain);
     let stays = |line: &&str| !line.trim_start().starts_with("Waiting");
-    lines
-        .lines()
-        .filter(stays)
-        .map(|line| format!("{line}\n"))
-        .collect()
+    lines.lines().filter(stays).map(|line| format!("{line}\n")).collect()
 }
 
 /// What a terminal shows in the end: knows just the sequences that the live view uses.
 fn screen_after(output: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
-    for piece in output
-        .replace("\x1b[?2026h", "")
-        .replace("\x1b[?2026l", "")
-        .split('\n')
-    {
+    for piece in output.replace("\x1b[?2026h", "").replace("\x1b[?2026l", "").split('\n') {
         let mut rest = piece;
         if let Some(after) = rest.strip_prefix("\x1b[") {
             let (rows, after) = after.split_once("A\r\x1b[J").unwrap();
@@ -122,10 +105,7 @@ fn screen_after(output: &str) -> String {
 #[test]
 fn hostile_words_cannot_move_the_cursor() {
     let text = plain(&samples::hostile(), Palette::Plain);
-    assert!(
-        text.chars()
-            .all(|symbol| symbol == '\n' || !symbol.is_control())
-    );
+    assert!(text.chars().all(|symbol| symbol == '\n' || !symbol.is_control()));
     assert!(!text.contains('\u{202e}') && !text.contains('\u{2028}'));
     let longest = text.lines().map(|line| line.chars().count()).max().unwrap();
     assert!(longest < 5_000, "{longest}");

@@ -68,11 +68,7 @@ impl Build<'_> {
             self.elapsed.tick("Building", &title);
         };
         let output = fs::read_to_string(&log).map_err(&failed)?;
-        if status.success() {
-            Ok(output)
-        } else {
-            Err(self.failure(command, status, &output))
-        }
+        if status.success() { Ok(output) } else { Err(self.failure(command, status, &output)) }
     }
 
     fn failure(&self, command: &Command, status: ExitStatus, output: &str) -> BuildError {
@@ -93,10 +89,7 @@ impl Build<'_> {
             return Ok(());
         };
         let binary = self.lock.target().join(&self.component.name);
-        let run = Command::new(&binary)
-            .args(args)
-            .stdin(Stdio::null())
-            .output();
+        let run = Command::new(&binary).args(args).stdin(Stdio::null()).output();
         let output = match run {
             Ok(run) => {
                 let (out, err) = (run.stdout, run.stderr);

@@ -136,17 +136,9 @@ pub fn obtain(
         return Ok(Found::Cached(binary));
     }
     let title = format!("{} {}", component.name, component.version);
-    say(
-        "Building",
-        format!("{title} ({}; {place})", about(component.seconds)),
-    );
+    say("Building", format!("{title} ({}; {place})", about(component.seconds)));
     let elapsed = Elapsed::start();
-    let mut build = Build {
-        component,
-        settings,
-        lock: &lock,
-        elapsed,
-    };
+    let mut build = Build { component, settings, lock: &lock, elapsed };
     build.run(&recipe)?;
     let took = build.elapsed.stop();
     let binary = entry.fill(&lock).map_err(&failed)?;
@@ -157,9 +149,5 @@ pub fn obtain(
 
 fn cache(component: &Component, settings: &Settings) -> impl Fn(io::Error) -> BuildError {
     let (name, cache) = (component.name.clone(), settings.cache.clone());
-    move |source| BuildError::Cache {
-        name: name.clone(),
-        cache: cache.clone(),
-        source,
-    }
+    move |source| BuildError::Cache { name: name.clone(), cache: cache.clone(), source }
 }

@@ -20,17 +20,10 @@ impl ControlPlane {
         let client = format!("http://127.0.0.1:{client}");
         let peer = format!("http://127.0.0.1:{peer}");
         let mut etcd = Command::new(binary("etcd")?);
-        etcd.args([
-            "--name=rig",
-            "--unsafe-no-fsync",
-            "--logger=zap",
-            "--log-level=warn",
-        ]);
+        etcd.args(["--name=rig", "--unsafe-no-fsync", "--logger=zap", "--log-level=warn"]);
         etcd.arg(flag("data-dir", self.run.path("etcd").display()));
-        etcd.arg(flag("listen-client-urls", &client))
-            .arg(flag("advertise-client-urls", &client));
-        etcd.arg(flag("listen-peer-urls", &peer))
-            .arg(flag("initial-advertise-peer-urls", &peer));
+        etcd.arg(flag("listen-client-urls", &client)).arg(flag("advertise-client-urls", &client));
+        etcd.arg(flag("listen-peer-urls", &peer)).arg(flag("initial-advertise-peer-urls", &peer));
         etcd.arg(flag("initial-cluster", format!("rig={peer}")));
         let mut daemon = Daemon::start(&mut self.run, "etcd", etcd)?;
         let address = client.trim_start_matches("http://").to_owned();
@@ -50,27 +43,18 @@ impl ControlPlane {
             .arg(flag("tls-cert-file", file("apiserver.crt")))
             .arg(flag("tls-private-key-file", file("apiserver.key")))
             .arg(flag("client-ca-file", file("ca.crt")))
-            .arg(flag(
-                "requestheader-client-ca-file",
-                file("front-proxy-ca.crt"),
-            ))
+            .arg(flag("requestheader-client-ca-file", file("front-proxy-ca.crt")))
             .arg(flag("requestheader-allowed-names", FRONT_PROXY))
             .arg("--requestheader-username-headers=X-Remote-User")
             .arg("--requestheader-group-headers=X-Remote-Group")
             .arg("--requestheader-extra-headers-prefix=X-Remote-Extra-")
             .arg(flag("kubelet-certificate-authority", file("ca.crt")))
-            .arg(flag(
-                "kubelet-client-certificate",
-                file("kubelet-client.crt"),
-            ))
+            .arg(flag("kubelet-client-certificate", file("kubelet-client.crt")))
             .arg(flag("kubelet-client-key", file("kubelet-client.key")))
             .arg("--kubelet-preferred-address-types=InternalIP")
             .arg("--service-account-issuer=https://kubernetes.default.svc")
             .arg(flag("service-account-key-file", file("accounts.pub")))
-            .arg(flag(
-                "service-account-signing-key-file",
-                file("accounts.key"),
-            ))
+            .arg(flag("service-account-signing-key-file", file("accounts.key")))
             .arg("--service-cluster-ip-range=10.96.0.0/16")
             .arg("--authorization-mode=Node,RBAC")
             .arg("--enable-admission-plugins=NodeRestriction")
@@ -90,10 +74,7 @@ impl ControlPlane {
         let file = |name: &str| pki.join(name).display().to_string();
         manager
             .arg(flag("root-ca-file", file("ca.crt")))
-            .arg(flag(
-                "service-account-private-key-file",
-                file("accounts.key"),
-            ))
+            .arg(flag("service-account-private-key-file", file("accounts.key")))
             .arg(flag("cluster-signing-cert-file", file("ca.crt")))
             .arg(flag("cluster-signing-key-file", file("ca.key")))
             .arg("--use-service-account-credentials=true")
@@ -109,13 +90,7 @@ impl ControlPlane {
         let account = ["-n", "default", "get", "serviceaccount", "default"];
         manager.wait_until(PATIENCE, || ready(kubectl, &account))?;
         let server = format!("--server=https://127.0.0.1:{port}");
-        let health = [
-            &server,
-            "--insecure-skip-tls-verify",
-            "get",
-            "--raw",
-            "/readyz",
-        ];
+        let health = [&server, "--insecure-skip-tls-verify", "get", "--raw", "/readyz"];
         scheduler.wait_until(PATIENCE, || ready(kubectl, &health))?;
         self.daemons.insert(0, manager);
         self.daemons.insert(0, scheduler);
@@ -130,9 +105,7 @@ impl ControlPlane {
         let kubeconfig = self.run.path(format!("{name}.kubeconfig"));
         let mut command = Command::new(binary(name)?);
         command.args(["--bind-address=127.0.0.1", "--leader-elect=false"]);
-        command
-            .arg(flag("secure-port", port))
-            .arg(flag("kubeconfig", kubeconfig.display()));
+        command.arg(flag("secure-port", port)).arg(flag("kubeconfig", kubeconfig.display()));
         command.arg(flag("cert-dir", self.run.path("pki").join(name).display()));
         Ok((command, port))
     }
@@ -140,20 +113,11 @@ impl ControlPlane {
 
 /// Says whether kubectl gets an answer; if not, why.
 fn ready(kubectl: &Kubectl, args: &[&str]) -> Result<(), String> {
-    let args: Vec<&str> = ["--request-timeout=5s"]
-        .iter()
-        .chain(args)
-        .copied()
-        .collect();
-    kubectl
-        .run(&args)
-        .map(drop)
-        .map_err(|error| error.to_string())
+    let args: Vec<&str> = ["--request-timeout=5s"].iter().chain(args).copied().collect();
+    kubectl.run(&args).map(drop).map_err(|error| error.to_string())
 }
 
 fn connects(address: &str) -> Result<(), String> {
     let connected = std::net::TcpStream::connect(address);
-    connected
-        .map(drop)
-        .map_err(|error| format!("{address}: {error}"))
+    connected.map(drop).map_err(|error| format!("{address}: {error}"))
 }

@@ -63,23 +63,11 @@ impl ControlPlane {
         let port = run.port()?;
         let authority = Authority::new("rig")?;
         let server = format!("https://127.0.0.1:{port}");
-        let admin = Identity {
-            user: "rig-admin",
-            group: Some("system:masters"),
-        };
-        let admin = kubeconfig(
-            &server,
-            &authority.pair().certificate,
-            &authority.client(admin)?,
-        );
+        let admin = Identity { user: "rig-admin", group: Some("system:masters") };
+        let admin = kubeconfig(&server, &authority.pair().certificate, &authority.client(admin)?);
         run.write("kubeconfig", admin)?;
         let access = Access::open(run.dir(), &binary("kubectl")?)?;
-        let mut plane = Self {
-            daemons: Vec::new(),
-            access,
-            authority,
-            run,
-        };
+        let mut plane = Self { daemons: Vec::new(), access, authority, run };
         plane.write_credentials()?;
         let etcd = plane.start_etcd()?;
         plane.start_api_server(port, &etcd)?;

@@ -36,29 +36,17 @@ pub(super) fn remove(dir: &Path, record: &Record, sockets: &[PathBuf]) {
     for socket in sockets {
         let _ = fs::remove_file(socket);
     }
-    let links = fs::read_dir(LOG_LINKS)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path());
+    let links = fs::read_dir(LOG_LINKS).into_iter().flatten().flatten().map(|entry| entry.path());
     for link in links.filter(|link| fs::read_link(link).is_ok_and(|to| to.starts_with(dir))) {
         let _ = fs::remove_file(link);
     }
-    let results = fs::read_dir(CNI_RESULTS)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path());
+    let results =
+        fs::read_dir(CNI_RESULTS).into_iter().flatten().flatten().map(|entry| entry.path());
     // Each names the network namespace it was for, which lay below our folder.
     for result in results.filter(|result| mentions(result, dir)) {
         let _ = fs::remove_file(result);
     }
-    let made = |folder: &str| {
-        record
-            .folders
-            .iter()
-            .any(|made| Path::new(folder).starts_with(made))
-    };
+    let made = |folder: &str| record.folders.iter().any(|made| Path::new(folder).starts_with(made));
     if made(DEVICE_PLUGINS) {
         let _ = fs::remove_dir_all(DEVICE_PLUGINS);
     }

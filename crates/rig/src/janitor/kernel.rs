@@ -39,16 +39,9 @@ fn mounts_below(dir: &Path) -> Vec<PathBuf> {
 
 /// Undoes the octal escapes of mount tables.
 fn unescape(field: &str) -> String {
-    [
-        ("\\040", " "),
-        ("\\011", "\t"),
-        ("\\012", "\n"),
-        ("\\134", "\\"),
-    ]
-    .iter()
-    .fold(field.to_owned(), |text, (escape, plain)| {
-        text.replace(escape, plain)
-    })
+    [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
+        .iter()
+        .fold(field.to_owned(), |text, (escape, plain)| text.replace(escape, plain))
 }
 
 pub(super) fn delete_interface(name: &str) -> Option<Leftover> {
@@ -57,17 +50,12 @@ pub(super) fn delete_interface(name: &str) -> Option<Leftover> {
         return None;
     }
     let ip = crate::packages::program("ip")?;
-    let output = Command::new(ip)
-        .args(["link", "delete", name])
-        .stdin(Stdio::null())
-        .output();
+    let output = Command::new(ip).args(["link", "delete", name]).stdin(Stdio::null()).output();
     let said = match &output {
         Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
         Err(error) => error.to_string(),
     };
-    device
-        .exists()
-        .then(|| leftover(format!("interface {name}"), said))
+    device.exists().then(|| leftover(format!("interface {name}"), said))
 }
 
 /// Removes a control group, deepest first. The kernel may still be letting go

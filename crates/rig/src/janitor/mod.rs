@@ -15,6 +15,7 @@ pub(crate) use host_files::FOLDER_MARK;
 
 use std::fmt;
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -76,47 +77,43 @@ pub fn sweep(dir: &Path) -> Vec<Leftover> {
     let sockets = host_files::shim_sockets(dir);
     let mut leftovers = processes::end_all(name_of(dir), &record);
     leftovers.extend(kernel::unmount_below(dir));
-    leftovers.extend(
-        record
-            .interfaces
-            .iter()
-            .filter_map(|name| kernel::delete_interface(name)),
-    );
-    leftovers.extend(
-        record
-            .cgroups
-            .iter()
-            .filter_map(|path| kernel::remove_cgroup(path)),
-    );
+    leftovers.extend(record.interfaces.iter().filter_map(|name| kernel::delete_interface(name)));
+    leftovers.extend(record.cgroups.iter().filter_map(|path| kernel::remove_cgroup(path)));
     host_files::remove(dir, &record, &sockets);
     if !leftovers.is_empty() {
         return leftovers;
     }
-    match fs::remove_dir_all(dir) {
+    match remove_folder(dir) {
         Err(error) if dir.exists() => vec![leftover(dir.display(), error)],
         _ => Vec::new(),
     }
 }
 
-fn leftover(what: impl fmt::Display, why: impl fmt::Display) -> Leftover {
-    Leftover {
-        what: what.to_string(),
-        why: why.to_string(),
+/// Removes a run's folder, the lock and the record last: without them nobody
+/// would know it for a run, should this be interrupted.
+fn remove_folder(dir: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            fs::remove_dir_all(path)?;
+        } else if !path.ends_with("lock") && !path.ends_with("run.json") {
+            fs::remove_file(path)?;
+        }
     }
+    fs::remove_dir_all(dir)
+}
+
+fn leftover(what: impl fmt::Display, why: impl fmt::Display) -> Leftover {
+    Leftover { what: what.to_string(), why: why.to_string() }
 }
 
 fn run_dirs(runs: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(runs).into_iter().flatten().flatten();
-    entries
-        .map(|entry| entry.path())
-        .filter(|path| path.join("lock").is_file())
-        .collect()
+    entries.map(|entry| entry.path()).filter(|path| path.join("lock").is_file()).collect()
 }
 
 fn name_of(dir: &Path) -> &str {
-    dir.file_name()
-        .and_then(|name| name.to_str())
-        .unwrap_or("unnamed")
+    dir.file_name().and_then(|name| name.to_str()).unwrap_or("unnamed")
 }
 
 fn child_dirs(path: &Path) -> Vec<PathBuf> {
@@ -160,10 +157,7 @@ mod tests {
         let mut other = Command::new("sleep").arg("60").spawn().unwrap();
         let find = |child: &std::process::Child| Process::find(child.id().cast_signed()).unwrap();
         let (our_process, other_process) = (find(&ours), find(&other));
-        let reused = Process {
-            start: other_process.start - 1,
-            ..other_process
-        };
+        let reused = Process { start: other_process.start - 1, ..other_process };
         let record = Record {
             processes: vec![("ours".into(), our_process), ("reused".into(), reused)],
             ..Record::default()

@@ -19,10 +19,7 @@ impl Bridge {
     /// Makes a bridge on the first subnet that is free.
     pub(super) fn create(run: &mut Run) -> Result<Self, NodeError> {
         let subnet = free_subnet(run)?;
-        let bridge = Self {
-            name: format!("sw-{}", run.id()),
-            subnet,
-        };
+        let bridge = Self { name: format!("sw-{}", run.id()), subnet };
         run.note(|record| record.interfaces.push(bridge.name.clone()))?;
         let address = format!("{}/24", bridge.gateway());
         ip(&["link", "add", "name", &bridge.name, "type", "bridge"])?;
@@ -75,10 +72,7 @@ fn routes() -> Result<String, NodeError> {
     let output = Command::new(program("ip").unwrap_or_else(|| "ip".into()))
         .args(["-4", "route", "show", "table", "all"])
         .output()
-        .map_err(|error| NodeError::Tool {
-            command: "ip route".into(),
-            said: error.to_string(),
-        })?;
+        .map_err(|error| NodeError::Tool { command: "ip route".into(), said: error.to_string() })?;
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 

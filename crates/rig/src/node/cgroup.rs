@@ -30,11 +30,7 @@ pub(super) fn create(run: &mut Run) -> Result<String, NodeError> {
     let groups = hierarchies.groups(&name);
     run.note(|record| record.cgroups.clone_from(&groups))?;
     for group in &groups {
-        let failed = |source| NodeError::ControlGroup {
-            path: group.clone(),
-            hint: HINT,
-            source,
-        };
+        let failed = |source| NodeError::ControlGroup { path: group.clone(), hint: HINT, source };
         if let Hierarchies::Unified(root) = &hierarchies {
             hand_down_controllers(root).map_err(failed)?;
         }
@@ -48,9 +44,7 @@ impl Hierarchies {
     /// Reads them off the mount table.
     fn read(mounts: &str) -> Self {
         let points = |kind: &str| {
-            let lines = mounts
-                .lines()
-                .map(|line| line.split(' ').collect::<Vec<_>>());
+            let lines = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
             lines
                 .filter(|fields| fields.get(2) == Some(&kind))
                 .map(|fields| PathBuf::from(fields[1]))
@@ -78,10 +72,7 @@ fn hand_down_controllers(root: &Path) -> io::Result<()> {
     let on = fs::read_to_string(&switches)?;
     let on: Vec<&str> = on.split_whitespace().collect();
     let all = fs::read_to_string(root.join("cgroup.controllers"))?;
-    for controller in all
-        .split_whitespace()
-        .filter(|controller| !on.contains(controller))
-    {
+    for controller in all.split_whitespace().filter(|controller| !on.contains(controller)) {
         fs::write(&switches, format!("+{controller}"))?;
     }
     Ok(())
@@ -93,10 +84,7 @@ fn fill_cpuset(group: &Path) -> io::Result<()> {
     for file in ["cpuset.cpus", "cpuset.mems"] {
         let is_first_version = !above.join("cgroup.controllers").exists();
         if is_first_version && above.join(file).exists() {
-            fs::write(
-                group.join(file),
-                fs::read_to_string(above.join(file))?.trim(),
-            )?;
+            fs::write(group.join(file), fs::read_to_string(above.join(file))?.trim())?;
         }
     }
     Ok(())

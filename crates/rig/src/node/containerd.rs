@@ -34,11 +34,7 @@ pub(super) fn start(run: &mut Run, bridge: &Bridge) -> Result<Daemon, NodeError>
 
 fn answers(socket: &Path) -> Result<(), String> {
     let ctr = program("ctr").unwrap_or_else(|| "ctr".into());
-    let output = Command::new(ctr)
-        .arg("--address")
-        .arg(socket)
-        .arg("version")
-        .output();
+    let output = Command::new(ctr).arg("--address").arg(socket).arg("version").output();
     match output {
         Ok(output) if output.status.success() => Ok(()),
         Ok(output) => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),

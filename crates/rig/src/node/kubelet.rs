@@ -44,10 +44,7 @@ impl Kubelet<'_> {
     fn write_credentials(&self, run: &Run, plane: &ControlPlane) -> Result<(), NodeError> {
         run.folder("kubelet")?;
         let user = format!("system:node:{}", self.name);
-        let node = Identity {
-            user: &user,
-            group: Some("system:nodes"),
-        };
+        let node = Identity { user: &user, group: Some("system:nodes") };
         run.write("kubelet/kubeconfig", plane.kubeconfig_for(node)?)?;
         let authority = plane.authority();
         let hosts = [self.name.to_owned(), self.bridge.gateway()];

@@ -34,13 +34,8 @@ pub const POD_IMAGE: &str = "rig.local/pod:v1";
 const PATIENCE: Duration = Duration::from_mins(3);
 
 /// Places that the kubelet, containerd and CNI use whatever they are told.
-const HOST_FOLDERS: [&str; 5] = [
-    "/run/containerd",
-    "/var/lib/cni",
-    "/var/lib/kubelet",
-    "/var/log/containers",
-    "/var/log/pods",
-];
+const HOST_FOLDERS: [&str; 5] =
+    ["/run/containerd", "/var/lib/cni", "/var/lib/kubelet", "/var/log/containers", "/var/log/pods"];
 
 /// A node that this process owns; dropping it deletes its pods and takes it
 /// away.
@@ -123,11 +118,7 @@ impl Node {
         let pod = Image::pack(POD_IMAGE, &binary("rig-pod")?).map_err(packing(POD_IMAGE))?;
         node.import(&pod)?;
         let run = node.run.as_mut().expect("a node has its run until it ends");
-        let kubelet = kubelet::Kubelet {
-            name: &node.name,
-            bridge: &bridge,
-            cgroup: &cgroup,
-        };
+        let kubelet = kubelet::Kubelet { name: &node.name, bridge: &bridge, cgroup: &cgroup };
         let mut kubelet = kubelet.start(run, plane, &node.socket)?;
         kubelet.wait_until(PATIENCE, || is_ready(node.access.kubectl(), &node.name))?;
         node.kubelet = Some(kubelet);
@@ -141,10 +132,7 @@ impl Node {
 
     /// Returns the folder that holds the node's files and logs.
     pub fn dir(&self) -> &Path {
-        self.run
-            .as_ref()
-            .expect("a node has its run until it ends")
-            .dir()
+        self.run.as_ref().expect("a node has its run until it ends").dir()
     }
 
     /// Loads an image into the node, where pods find it without pulling.
@@ -154,13 +142,8 @@ impl Node {
         std::fs::write(&archive, image.archive().map_err(&failed)?).map_err(&failed)?;
         let ctr = crate::packages::program("ctr").unwrap_or_else(|| "ctr".into());
         let mut command = Command::new(ctr);
-        command
-            .arg("--address")
-            .arg(&self.socket)
-            .args(["--namespace", "k8s.io"]);
-        command
-            .args(["images", "import", "--snapshotter", "native"])
-            .arg(&archive);
+        command.arg("--address").arg(&self.socket).args(["--namespace", "k8s.io"]);
+        command.args(["images", "import", "--snapshotter", "native"]).arg(&archive);
         run_tool(&mut command)?;
         std::fs::remove_file(&archive).map_err(&failed)
     }
@@ -177,21 +160,11 @@ impl Node {
         // Through the API, so that containers end as they would anywhere, and
         // the next test on this control plane sees no ghosts.
         let field = format!("--field-selector=spec.nodeName={}", self.name);
-        let pods = [
-            "delete",
-            "pods",
-            "-A",
-            &field,
-            "--grace-period=1",
-            "--timeout=30s",
-        ];
+        let pods = ["delete", "pods", "-A", &field, "--grace-period=1", "--timeout=30s"];
         let _ = self.access.kubectl().run(&pods);
         self.kubelet = None;
         self.containerd = None;
-        let _ = self
-            .access
-            .kubectl()
-            .run(&["delete", "node", &self.name, "--wait=false"]);
+        let _ = self.access.kubectl().run(&["delete", "node", &self.name, "--wait=false"]);
         run.end()
     }
 }
@@ -222,37 +195,26 @@ fn make_host_folders(run: &mut Run) -> Result<(), RunError> {
 }
 
 fn packing(name: &str) -> impl Fn(io::Error) -> NodeError {
-    move |source| NodeError::Image {
-        name: name.to_owned(),
-        source,
-    }
+    move |source| NodeError::Image { name: name.to_owned(), source }
 }
 
 /// Runs a tool of the host to its end.
 fn run_tool(command: &mut Command) -> Result<(), NodeError> {
     let line = format!("{command:?}").replace('"', "");
-    let failed = |said: String| NodeError::Tool {
-        command: line.clone(),
-        said,
-    };
-    let output = command
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| failed(error.to_string()))?;
+    let failed = |said: String| NodeError::Tool { command: line.clone(), said };
+    let output =
+        command.stdin(Stdio::null()).output().map_err(|error| failed(error.to_string()))?;
     if output.status.success() {
         return Ok(());
     }
-    Err(failed(
-        String::from_utf8_lossy(&output.stderr).trim().to_owned(),
-    ))
+    Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()))
 }
 
 fn is_ready(kubectl: &Kubectl, node: &str) -> Result<(), String> {
     let path =
         r#"jsonpath={range .status.conditions[?(@.type=="Ready")]}{.status} {.message}{end}"#;
-    let answer = kubectl
-        .run(&["get", "node", node, "-o", path])
-        .map_err(|error| error.to_string())?;
+    let answer =
+        kubectl.run(&["get", "node", node, "-o", path]).map_err(|error| error.to_string())?;
     match answer.split_once(' ') {
         Some(("True", _)) => Ok(()),
         Some((_, message)) => Err(message.to_owned()),

@@ -18,10 +18,7 @@ impl Class {
     /// Reads the class off a request's line.
     pub fn of(method: &str, path: &str, query: &str) -> Self {
         let Some(target) = Target::of(path) else {
-            return Self {
-                verb: method.to_lowercase(),
-                resource: path.to_owned(),
-            };
+            return Self { verb: method.to_lowercase(), resource: path.to_owned() };
         };
         let verb = match (method, target.named) {
             ("GET" | "HEAD", _) if watches(query) => "watch",
@@ -34,10 +31,7 @@ impl Class {
             ("DELETE", false) => "deletecollection",
             (other, _) => other,
         };
-        Self {
-            verb: verb.to_lowercase(),
-            resource: target.resource,
-        }
+        Self { verb: verb.to_lowercase(), resource: target.resource }
     }
 }
 
@@ -65,10 +59,7 @@ impl Target {
         let rest = match rest.as_slice() {
             // `namespaces/NAME/status` and `/finalize` are the namespace's own.
             ["namespaces", _, own @ ("status" | "finalize")] => {
-                return Some(Self {
-                    resource: format!("namespaces/{own}"),
-                    named: true,
-                });
+                return Some(Self { resource: format!("namespaces/{own}"), named: true });
             }
             ["namespaces", _, inside @ ..] if !inside.is_empty() => inside,
             all => all,
@@ -80,17 +71,12 @@ impl Target {
         if let Some(subresource) = rest.get(2) {
             resource = format!("{resource}/{subresource}");
         }
-        Some(Self {
-            resource,
-            named: rest.len() > 1,
-        })
+        Some(Self { resource, named: rest.len() > 1 })
     }
 }
 
 fn watches(query: &str) -> bool {
-    query
-        .split('&')
-        .any(|pair| matches!(pair, "watch=true" | "watch=1" | "watch"))
+    query.split('&').any(|pair| matches!(pair, "watch=true" | "watch=1" | "watch"))
 }
 
 #[cfg(test)]
@@ -106,19 +92,13 @@ mod tests {
             ("GET /api/v1/namespaces/a/pods/p/log", "get pods/log"),
             ("GET /api/v1/namespaces", "list namespaces"),
             ("GET /api/v1/namespaces/a", "get namespaces"),
-            (
-                "PUT /api/v1/namespaces/a/finalize",
-                "update namespaces/finalize",
-            ),
+            ("PUT /api/v1/namespaces/a/finalize", "update namespaces/finalize"),
             ("POST /api/v1/namespaces/a/configmaps", "create configmaps"),
             (
                 "PATCH /apis/apps/v1/namespaces/a/deployments/d/scale",
                 "patch deployments.apps/scale",
             ),
-            (
-                "DELETE /apis/apps/v1/namespaces/a/deployments/d",
-                "delete deployments.apps",
-            ),
+            ("DELETE /apis/apps/v1/namespaces/a/deployments/d", "delete deployments.apps"),
             ("DELETE /api/v1/namespaces/a/pods", "deletecollection pods"),
             (
                 "GET /apis/rbac.authorization.k8s.io/v1/clusterroles",
@@ -131,11 +111,7 @@ mod tests {
         for (request, class) in cases {
             let (method, target) = request.split_once(' ').unwrap();
             let (path, query) = target.split_once('?').unwrap_or((target, ""));
-            assert_eq!(
-                Class::of(method, path, query).to_string(),
-                class,
-                "{request}"
-            );
+            assert_eq!(Class::of(method, path, query).to_string(), class, "{request}");
         }
     }
 }

@@ -14,10 +14,7 @@ pub struct Counts {
 impl Counts {
     /// Returns how often a class was asked for, such as `list`, `pods`.
     pub fn of(&self, verb: &str, resource: &str) -> u64 {
-        let class = Class {
-            verb: verb.to_owned(),
-            resource: resource.to_owned(),
-        };
+        let class = Class { verb: verb.to_owned(), resource: resource.to_owned() };
         self.asked.get(&class).copied().unwrap_or(0)
     }
 

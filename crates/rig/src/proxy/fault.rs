@@ -49,19 +49,12 @@ impl Matching {
 
     /// Matches requests of a class, such as `create`, `configmaps`.
     pub fn class(verb: &str, resource: &str) -> Self {
-        Self {
-            verb: Some(verb.into()),
-            resource: Some(resource.into()),
-            path: None,
-        }
+        Self { verb: Some(verb.into()), resource: Some(resource.into()), path: None }
     }
 
     /// Matches requests whose path begins like this.
     pub fn path(path: &str) -> Self {
-        Self {
-            path: Some(path.into()),
-            ..Self::default()
-        }
+        Self { path: Some(path.into()), ..Self::default() }
     }
 
     /// Narrows the match to a verb, such as `watch`.
@@ -73,34 +66,20 @@ impl Matching {
 
     fn meets(&self, class: &Class, path: &str) -> bool {
         self.verb.as_ref().is_none_or(|verb| *verb == class.verb)
-            && self
-                .resource
-                .as_ref()
-                .is_none_or(|resource| *resource == class.resource)
-            && self
-                .path
-                .as_ref()
-                .is_none_or(|prefix| path.starts_with(prefix.as_str()))
+            && self.resource.as_ref().is_none_or(|resource| *resource == class.resource)
+            && self.path.as_ref().is_none_or(|prefix| path.starts_with(prefix.as_str()))
     }
 }
 
 impl Rule {
     /// Meets the next `times` requests that match.
     pub fn next(times: u32, matching: Matching, fault: Fault) -> Self {
-        Self {
-            matching,
-            fault,
-            left: Some(times),
-        }
+        Self { matching, fault, left: Some(times) }
     }
 
     /// Meets every request that matches, until the proxy is told to behave.
     pub fn always(matching: Matching, fault: Fault) -> Self {
-        Self {
-            matching,
-            fault,
-            left: None,
-        }
+        Self { matching, fault, left: None }
     }
 
     pub(super) fn meet(&mut self, class: &Class, path: &str) -> Option<Fault> {
@@ -128,10 +107,7 @@ mod tests {
     fn a_rule_meets_only_as_often_as_it_says() {
         let mut rule = Rule::next(2, Matching::class("list", "pods"), Fault::Status(503));
         for _ in 0..2 {
-            assert_eq!(
-                rule.meet(&list_pods(), "/api/v1/pods"),
-                Some(Fault::Status(503))
-            );
+            assert_eq!(rule.meet(&list_pods(), "/api/v1/pods"), Some(Fault::Status(503)));
         }
         assert_eq!(rule.meet(&list_pods(), "/api/v1/pods"), None);
         assert!(rule.is_used_up());
@@ -141,16 +117,8 @@ mod tests {
     fn every_given_part_must_match() {
         let class = list_pods();
         assert!(Matching::any().meets(&class, "/x"));
-        assert!(
-            Matching::path("/api/v1")
-                .verb("list")
-                .meets(&class, "/api/v1/pods")
-        );
-        assert!(
-            !Matching::path("/api/v1")
-                .verb("watch")
-                .meets(&class, "/api/v1/pods")
-        );
+        assert!(Matching::path("/api/v1").verb("list").meets(&class, "/api/v1/pods"));
+        assert!(!Matching::path("/api/v1").verb("watch").meets(&class, "/api/v1/pods"));
         assert!(!Matching::path("/apis").meets(&class, "/api/v1/pods"));
         assert!(!Matching::class("list", "nodes").meets(&class, "/api/v1/pods"));
     }

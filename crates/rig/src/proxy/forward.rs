@@ -75,12 +75,7 @@ async fn attend(stream: TcpStream, tls: Tls, desk: Arc<Desk>) {
     };
     let certificates = stream.get_ref().1.peer_certificates();
     let client = certificates.and_then(|chain| Client::of(chain.first()?));
-    let connection = Arc::new(Connection {
-        tls,
-        desk,
-        client,
-        upstream: Mutex::default(),
-    });
+    let connection = Arc::new(Connection { tls, desk, client, upstream: Mutex::default() });
     let service = service_fn(move |request| {
         let connection = Arc::clone(&connection);
         async move { connection.answer(request).await }
@@ -112,24 +107,14 @@ impl Connection {
             }
             Some(Fault::CutAfter(left)) => {
                 let answer = self.forward(request).await?;
-                Ok(answer.map(|body| {
-                    Cut {
-                        body,
-                        left,
-                        sent: false,
-                    }
-                    .boxed()
-                }))
+                Ok(answer.map(|body| Cut { body, left, sent: false }.boxed()))
             }
         }
     }
 
     async fn forward(&self, request: Request<Incoming>) -> Result<Response<Answer>, Failure> {
         let (mut parts, body) = request.into_parts();
-        let target = parts
-            .uri
-            .path_and_query()
-            .map_or("/", |target| target.as_str());
+        let target = parts.uri.path_and_query().map_or("/", |target| target.as_str());
         parts.uri = Uri::builder()
             .scheme("https")
             .authority(self.tls.upstream())
@@ -140,11 +125,7 @@ impl Connection {
             parts.headers.remove(name);
         }
         self.vouch(&mut parts.headers)?;
-        let answer = self
-            .upstream()
-            .await?
-            .send_request(Request::from_parts(parts, body))
-            .await?;
+        let answer = self.upstream().await?.send_request(Request::from_parts(parts, body)).await?;
         let mut answer = answer.map(|body| body.map_err(Failure::from).boxed());
         // The server adapts it to what the client speaks.
         *answer.version_mut() = Version::HTTP_11;
@@ -154,11 +135,8 @@ impl Connection {
     /// Says who asks, in the headers that the server believes from us, and
     /// never lets a client write them itself.
     fn vouch(&self, headers: &mut HeaderMap) -> Result<(), Failure> {
-        let claimed: Vec<HeaderName> = headers
-            .keys()
-            .filter(|name| name.as_str().starts_with("x-remote-"))
-            .cloned()
-            .collect();
+        let claimed: Vec<HeaderName> =
+            headers.keys().filter(|name| name.as_str().starts_with("x-remote-")).cloned().collect();
         for name in claimed {
             headers.remove(name);
         }
@@ -201,9 +179,7 @@ fn refusal(code: u16, message: &str) -> Response<Answer> {
 
 fn throttled(retry_after: Duration) -> Response<Answer> {
     let mut answer = refusal(429, "the proxy was told to throttle this");
-    answer
-        .headers_mut()
-        .insert(header::RETRY_AFTER, retry_after.as_secs().into());
+    answer.headers_mut().insert(header::RETRY_AFTER, retry_after.as_secs().into());
     answer
 }
 

@@ -69,21 +69,12 @@ impl FaultyProxy {
         let pki = access.dir().join("pki");
         let tls = tls::Tls::load(&pki, access.server())
             .map_err(|source| ProxyError::Certificates { dir: pki, source })?;
-        let desk = Arc::new(Desk {
-            rules: Mutex::default(),
-            counts: watch::Sender::default(),
-        });
+        let desk = Arc::new(Desk { rules: Mutex::default(), counts: watch::Sender::default() });
         let shared = Arc::clone(&desk);
         let serving = Serving::start(move |listener| forward::serve(listener, tls, shared))?;
         let address = serving.address();
-        let kubeconfig = access
-            .dir()
-            .join(format!("proxy-{}.kubeconfig", address.port()));
-        let proxy = Self {
-            serving,
-            desk,
-            kubeconfig,
-        };
+        let kubeconfig = access.dir().join(format!("proxy-{}.kubeconfig", address.port()));
+        let proxy = Self { serving, desk, kubeconfig };
         fs::write(&proxy.kubeconfig, access.kubeconfig_at(&proxy.server())?)?;
         restrict(&proxy.kubeconfig)?;
         Ok(proxy)
@@ -149,8 +140,7 @@ impl Desk {
         let fault = rules.iter_mut().find_map(|rule| rule.meet(class, path));
         rules.retain(|rule| !rule.is_used_up());
         drop(rules);
-        self.counts
-            .send_modify(|counts| counts.add(class, fault.is_some()));
+        self.counts.send_modify(|counts| counts.add(class, fault.is_some()));
         fault
     }
 }

@@ -85,19 +85,10 @@ impl Tls {
         &self,
         client: Option<&Client>,
     ) -> io::Result<TlsStream<TcpStream>> {
-        let connector = if client.is_some() {
-            &self.as_proxy
-        } else {
-            &self.as_nobody
-        };
-        let host = self
-            .upstream
-            .rsplit_once(':')
-            .map_or(self.upstream.as_str(), |(host, _)| host);
+        let connector = if client.is_some() { &self.as_proxy } else { &self.as_nobody };
+        let host = self.upstream.rsplit_once(':').map_or(self.upstream.as_str(), |(host, _)| host);
         let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
-        connector
-            .connect(name, TcpStream::connect(&self.upstream).await?)
-            .await
+        connector.connect(name, TcpStream::connect(&self.upstream).await?).await
     }
 }
 
@@ -107,13 +98,8 @@ impl Client {
         let (_, certificate) = x509_parser::parse_x509_certificate(certificate).ok()?;
         let subject = certificate.subject();
         let user = subject.iter_common_name().next()?.as_str().ok()?.to_owned();
-        let groups = subject
-            .iter_organization()
-            .filter_map(|group| group.as_str().ok());
-        Some(Self {
-            user,
-            groups: groups.map(str::to_owned).collect(),
-        })
+        let groups = subject.iter_organization().filter_map(|group| group.as_str().ok());
+        Some(Self { user, groups: groups.map(str::to_owned).collect() })
     }
 }
 

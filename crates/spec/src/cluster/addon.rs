@@ -2,10 +2,9 @@
 
 use serde::Serialize;
 
+use super::addon_options::{AddonOptions, CILIUM, FLUX, SEALED_SECRETS};
 use crate::read::{Field, Fields, Kind, Node, Pick, Shape, Span, Spanned, optional, required};
-use crate::scalar::{
-    Duration, FilePath, GitUrl, HttpsUrl, ResourceName, Scalar, Text, Version, Word,
-};
+use crate::scalar::{FilePath, HttpsUrl, ResourceName, Scalar, Version, Word};
 
 /// The addons that were asked for, in the order of the file.
 #[derive(Clone, Debug, Default)]
@@ -53,27 +52,6 @@ pub enum AddonName {
     Flux,
 }
 
-/// What only some addons have.
-#[derive(Clone, Debug)]
-pub enum AddonOptions {
-    /// Nothing of its own.
-    Plain,
-    /// Cilium.
-    Cilium {
-        /// Whether traffic between nodes is encrypted.
-        encryption: Option<Spanned<Encryption>>,
-        /// How packets find other nodes.
-        routing: Option<Spanned<Routing>>,
-    },
-    /// Sealed Secrets.
-    SealedSecrets {
-        /// Where the sealing key comes from.
-        key: Option<SealingKey>,
-    },
-    /// Flux.
-    Flux(Box<GitAccess>),
-}
-
 /// A chart and where it is found.
 #[derive(Clone, Debug)]
 pub struct Chart {
@@ -105,60 +83,8 @@ pub enum By {
     Gitops,
 }
 
-/// Whether traffic between nodes is encrypted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "the variants are Cilium's own words")]
-pub enum Encryption {
-    None,
-    Wireguard,
-    Ipsec,
-}
-
-/// How packets find pods on other nodes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Routing {
-    /// The network knows the way: its routes are kept by the cloud controller.
-    Native,
-    /// Packets travel inside packets.
-    Tunnel,
-}
-
-/// Where the key that opens sealed secrets comes from.
-#[derive(Clone, Debug)]
-pub struct SealingKey {
-    /// Where the settings start.
-    pub at: Span,
-    /// It is made once and kept with the state.
-    pub generate: Option<Spanned<bool>>,
-    /// A certificate that exists already.
-    pub certificate_file: Option<Spanned<FilePath>>,
-    /// The private key that belongs to it.
-    pub private_key_file: Option<Spanned<FilePath>>,
-}
-
-/// What Flux follows, and how it gets there.
-#[derive(Clone, Debug)]
-pub struct GitAccess {
-    /// The repository.
-    pub repository: Spanned<GitUrl>,
-    /// The branch.
-    pub branch: Option<Spanned<Text>>,
-    /// The folder in it.
-    pub path: Spanned<FilePath>,
-    /// How often Flux looks.
-    pub interval: Option<Spanned<Duration>>,
-    /// The SSH key, for `ssh://`.
-    pub private_key_file: Option<Spanned<FilePath>>,
-    /// The host keys to trust, for `ssh://`.
-    pub known_hosts_file: Option<Spanned<FilePath>>,
-    /// A file with `username` and `password`, for `https://`.
-    pub credentials_file: Option<Spanned<FilePath>>,
-}
-
 /// The settings that all addons share.
-const ADDON: &[Field] = &[
+pub(super) const ADDON: &[Field] = &[
     optional(
         "version",
         Kind::Scalar(Version::FORMAT),
@@ -169,21 +95,13 @@ const ADDON: &[Field] = &[
         Kind::Scalar(ResourceName::FORMAT),
         "The namespace, if not the usual one.",
     ),
-    optional(
-        "values",
-        Kind::Free,
-        "Helm values that win over ours. No secrets.",
-    ),
+    optional("values", Kind::Free, "Helm values that win over ours. No secrets."),
     optional(
         "valuesFiles",
         Kind::Scalars(FilePath::FORMAT),
         "Files with helm values; later ones win, and `values` wins over all.",
     ),
-    optional(
-        "chart",
-        Kind::Map(&CHART),
-        "Another chart than the catalogue's.",
-    ),
+    optional("chart", Kind::Map(&CHART), "Another chart than the catalogue's."),
     optional(
         "rendered",
         Kind::Scalar(FilePath::FORMAT),
@@ -205,16 +123,8 @@ static CHART: Shape = Shape {
     name: "Chart",
     doc: "A helm chart and where it is found.",
     groups: &[&[
-        required(
-            "repository",
-            Kind::Scalar(HttpsUrl::FORMAT),
-            "The chart repository.",
-        ),
-        required(
-            "name",
-            Kind::Scalar(ResourceName::FORMAT),
-            "The chart's name.",
-        ),
+        required("repository", Kind::Scalar(HttpsUrl::FORMAT), "The chart repository."),
+        required("name", Kind::Scalar(ResourceName::FORMAT), "The chart's name."),
     ]],
     pick: Pick::Any,
 };
@@ -223,11 +133,7 @@ pub(crate) static ADDONS: Shape = Shape {
     name: "Addons",
     doc: "What is installed into the cluster. `{}` takes the defaults.",
     groups: &[&[
-        optional(
-            "cilium",
-            Kind::Map(&CILIUM),
-            "Cilium: the pod network, without kube-proxy.",
-        ),
+        optional("cilium", Kind::Map(&CILIUM), "Cilium: the pod network, without kube-proxy."),
         optional(
             "hcloud-ccm",
             Kind::Map(&HCLOUD_CCM),
@@ -253,133 +159,21 @@ pub(crate) static ADDONS: Shape = Shape {
             Kind::Map(&SEALED_SECRETS),
             "Sealed Secrets: secrets that can lie in a repository.",
         ),
-        optional(
-            "flux",
-            Kind::Map(&FLUX),
-            "Flux: the cluster follows a git repository.",
-        ),
+        optional("flux", Kind::Map(&FLUX), "Flux: the cluster follows a git repository."),
     ]],
     pick: Pick::Any,
 };
 
-static CILIUM: Shape = Shape {
-    name: "Cilium",
-    doc: "Cilium: the pod network, without kube-proxy.",
-    groups: &[
-        &[
-            optional(
-                "encryption",
-                Kind::Scalar(Encryption::FORMAT),
-                "Whether traffic between nodes is encrypted. Default: none.",
-            ),
-            optional(
-                "routing",
-                Kind::Scalar(Routing::FORMAT),
-                "How packets find other nodes. Default: `native` on Hetzner, else `tunnel`.",
-            ),
-        ],
-        ADDON,
-    ],
-    pick: Pick::Any,
-};
 static HCLOUD_CCM: Shape = plain("HcloudCcm", "Hetzner's cloud controller.");
+
 static HCLOUD_CSI: Shape = plain("HcloudCsi", "Hetzner's storage driver.");
+
 static PROXMOX_CSI: Shape = plain("ProxmoxCsi", "Proxmox' storage driver.");
-static METRICS_SERVER: Shape = plain(
-    "MetricsServer",
-    "Metrics for `kubectl top` and autoscaling.",
-);
 
-static SEALED_SECRETS: Shape = Shape {
-    name: "SealedSecrets",
-    doc: "Sealed Secrets: secrets that can lie in a repository.",
-    groups: &[
-        &[optional(
-            "key",
-            Kind::Map(&SEALING_KEY),
-            "Where the sealing key comes from. It is in the cluster before the controller starts. Default: { generate: true }.",
-        )],
-        ADDON,
-    ],
-    pick: Pick::Any,
-};
-
-static SEALING_KEY: Shape = Shape {
-    name: "SealingKey",
-    doc: "Where the key that opens sealed secrets comes from.",
-    groups: &[&[
-        optional(
-            "generate",
-            Kind::Scalar(bool::FORMAT),
-            "It is made once and kept with the state.",
-        ),
-        optional(
-            "certificateFile",
-            Kind::Scalar(FilePath::FORMAT),
-            "A certificate that exists already, so that a rebuilt cluster opens old secrets.",
-        ),
-        optional(
-            "privateKeyFile",
-            Kind::Scalar(FilePath::FORMAT),
-            "The RSA key that belongs to it.",
-        ),
-    ]],
-    pick: Pick::Any,
-};
-
-static FLUX: Shape = Shape {
-    name: "Flux",
-    doc: "Flux: the cluster follows a git repository.",
-    groups: &[
-        &[
-            required(
-                "repository",
-                Kind::Scalar(GitUrl::FORMAT),
-                "The repository, as `ssh://` or `https://`.",
-            ),
-            optional(
-                "branch",
-                Kind::Scalar(Text::FORMAT),
-                "The branch. Default: main.",
-            ),
-            required(
-                "path",
-                Kind::Scalar(FilePath::FORMAT),
-                "The folder in the repository.",
-            ),
-            optional(
-                "interval",
-                Kind::Scalar(Duration::FORMAT),
-                "How often Flux looks for changes. Default: 1m.",
-            ),
-            optional(
-                "privateKeyFile",
-                Kind::Scalar(FilePath::FORMAT),
-                "The SSH key, for `ssh://`. Default: one is made, and its public half printed.",
-            ),
-            optional(
-                "knownHostsFile",
-                Kind::Scalar(FilePath::FORMAT),
-                "The host keys to trust, for `ssh://`.",
-            ),
-            optional(
-                "credentialsFile",
-                Kind::Scalar(FilePath::FORMAT),
-                "A file with `username` and `password`, for `https://`.",
-            ),
-        ],
-        ADDON,
-    ],
-    pick: Pick::Any,
-};
+static METRICS_SERVER: Shape = plain("MetricsServer", "Metrics for `kubectl top` and autoscaling.");
 
 const fn plain(name: &'static str, doc: &'static str) -> Shape {
-    Shape {
-        name,
-        doc,
-        groups: &[ADDON],
-        pick: Pick::Any,
-    }
+    Shape { name, doc, groups: &[ADDON], pick: Pick::Any }
 }
 
 impl Addons {
@@ -436,25 +230,7 @@ impl Addon {
     /// A boolean among the helm values written here.
     pub(crate) fn value(&self, path: &[&str]) -> Option<bool> {
         let root = &self.values.as_ref()?.value;
-        path.iter()
-            .try_fold(root, |node, key| node.get(key))?
-            .as_bool()
-    }
-}
-
-impl AddonOptions {
-    fn decode(name: AddonName, fields: &Fields<'_>) -> Self {
-        match name {
-            AddonName::Cilium => Self::Cilium {
-                encryption: fields.optional("encryption"),
-                routing: fields.optional("routing"),
-            },
-            AddonName::SealedSecrets => Self::SealedSecrets {
-                key: fields.map("key").map(SealingKey::decode),
-            },
-            AddonName::Flux => Self::Flux(Box::new(GitAccess::decode(fields))),
-            _ => Self::Plain,
-        }
+        path.iter().try_fold(root, |node, key| node.get(key))?.as_bool()
     }
 }
 
@@ -467,33 +243,6 @@ impl Chart {
         };
         fields.finish();
         chart
-    }
-}
-
-impl SealingKey {
-    fn decode(fields: Fields<'_>) -> Self {
-        let key = Self {
-            at: fields.at(),
-            generate: fields.optional("generate"),
-            certificate_file: fields.optional("certificateFile"),
-            private_key_file: fields.optional("privateKeyFile"),
-        };
-        fields.finish();
-        key
-    }
-}
-
-impl GitAccess {
-    fn decode(fields: &Fields<'_>) -> Self {
-        Self {
-            repository: fields.required("repository"),
-            branch: fields.optional("branch"),
-            path: fields.required("path"),
-            interval: fields.optional("interval"),
-            private_key_file: fields.optional("privateKeyFile"),
-            known_hosts_file: fields.optional("knownHostsFile"),
-            credentials_file: fields.optional("credentialsFile"),
-        }
     }
 }
 
@@ -542,16 +291,4 @@ impl Word for By {
     const WHAT: &'static str = "installer";
     const ALL: &'static [Self] = &[Self::Seaworthy, Self::Gitops];
     const WORDS: &'static [&'static str] = &["seaworthy", "gitops"];
-}
-
-impl Word for Encryption {
-    const WHAT: &'static str = "encryption";
-    const ALL: &'static [Self] = &[Self::None, Self::Wireguard, Self::Ipsec];
-    const WORDS: &'static [&'static str] = &["none", "wireguard", "ipsec"];
-}
-
-impl Word for Routing {
-    const WHAT: &'static str = "routing";
-    const ALL: &'static [Self] = &[Self::Native, Self::Tunnel];
-    const WORDS: &'static [&'static str] = &["native", "tunnel"];
 }

@@ -1,5 +1,7 @@
 //! Who may reach the nodes from outside.
 
+use std::fmt;
+
 use serde::Serialize;
 
 use crate::read::{Fields, Kind, Pick, Shape, Span, Spanned, optional, required};
@@ -54,6 +56,12 @@ pub enum Protocol {
     Gre,
 }
 
+impl fmt::Display for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.word())
+    }
+}
+
 /// One port, or all ports between two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortRange {
@@ -91,11 +99,7 @@ static EXTRA: Shape = Shape {
             Kind::Scalar(PortRange::FORMAT),
             "A port, or a range such as `\"30000-32767\"`. Only for tcp and udp.",
         ),
-        required(
-            "sources",
-            Kind::Scalars(SourceRange::FORMAT),
-            "Who may come in.",
-        ),
+        required("sources", Kind::Scalars(SourceRange::FORMAT), "Who may come in."),
     ]],
     pick: Pick::Any,
 };
@@ -106,11 +110,7 @@ impl Firewall {
             at: fields.at(),
             talos_api: Sources::decode(&fields, "talosAPI"),
             kubernetes_api: Sources::decode(&fields, "kubernetesAPI"),
-            extra: fields
-                .maps("extra")
-                .into_iter()
-                .map(FirewallException::decode)
-                .collect(),
+            extra: fields.maps("extra").into_iter().map(FirewallException::decode).collect(),
         };
         fields.finish();
         firewall
@@ -147,10 +147,7 @@ impl Word for Protocol {
 impl PortRange {
     /// Returns a range of one port.
     pub const fn one(port: u16) -> Self {
-        Self {
-            first: port,
-            last: port,
-        }
+        Self { first: port, last: port }
     }
 }
 
@@ -173,23 +170,19 @@ impl Scalar for PortRange {
     const FORMAT: Format = Format {
         name: "a port or a range of ports",
         example: "`\"443\"` or `\"30000-32767\"`",
-        json: Json::Text {
-            pattern: "^[0-9]{1,5}(-[0-9]{1,5})?$",
-        },
+        json: Json::Text { pattern: "^[0-9]{1,5}(-[0-9]{1,5})?$" },
     };
 
     fn read(text: &str) -> Result<Self, Complaint> {
         let (first, last) = text.split_once('-').unwrap_or((text, text));
         let port = |text: &str| {
-            text.parse::<u16>()
-                .ok()
-                .filter(|port| *port > 0 && !text.starts_with('+'))
+            text.parse::<u16>().ok().filter(|port| *port > 0 && !text.starts_with('+'))
         };
         match (port(first), port(last)) {
             (Some(first), Some(last)) if first <= last => Ok(Self { first, last }),
-            (Some(_), Some(_)) => Err(Complaint::label(
-                "the first port must not be above the last",
-            )),
+            (Some(_), Some(_)) => {
+                Err(Complaint::label("the first port must not be above the last"))
+            }
             _ => Err(Complaint::label(Self::FORMAT.expected())),
         }
     }

@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use serde::Serialize;
 
-use super::talos::{INSTALL, Install};
+use super::install::{INSTALL, Install};
 use crate::read::{Field, Fields, Kind, Pick, Shape, Span, Spanned, optional, required};
 use crate::scalar::{
     Bytes, Cidr, DnsName, Duration, LabelKey, LabelValue, LoadBalancerType, Location, PoolName,
@@ -119,11 +119,7 @@ pub enum HealthProtocol {
 
 /// The settings that control plane and pools share.
 const GROUP: &[Field] = &[
-    optional(
-        "type",
-        Kind::Scalar(ServerType::FORMAT),
-        "The server type (Hetzner).",
-    ),
+    optional("type", Kind::Scalar(ServerType::FORMAT), "The server type (Hetzner)."),
     optional(
         "location",
         Kind::Scalar(Location::FORMAT),
@@ -134,21 +130,9 @@ const GROUP: &[Field] = &[
         Kind::Maps(&FALLBACK),
         "What is tried if the type is sold out, in this order (Hetzner).",
     ),
-    optional(
-        "cores",
-        Kind::Scalar(Within::<1, 512>::FORMAT),
-        "Cores of each VM (Proxmox).",
-    ),
-    optional(
-        "memory",
-        Kind::Scalar(Bytes::FORMAT),
-        "Memory of each VM (Proxmox).",
-    ),
-    optional(
-        "disk",
-        Kind::Scalar(Bytes::FORMAT),
-        "Size of each VM's disk (Proxmox).",
-    ),
+    optional("cores", Kind::Scalar(Within::<1, 512>::FORMAT), "Cores of each VM (Proxmox)."),
+    optional("memory", Kind::Scalar(Bytes::FORMAT), "Memory of each VM (Proxmox)."),
+    optional("disk", Kind::Scalar(Bytes::FORMAT), "Size of each VM's disk (Proxmox)."),
     optional(
         "hosts",
         Kind::Scalars(ResourceName::FORMAT),
@@ -161,10 +145,7 @@ const GROUP: &[Field] = &[
     ),
     optional(
         "labels",
-        Kind::Table {
-            keys: LabelKey::FORMAT,
-            values: LabelValue::FORMAT,
-        },
+        Kind::Table { keys: LabelKey::FORMAT, values: LabelValue::FORMAT },
         "Labels of the Kubernetes nodes.",
     ),
     optional(
@@ -268,11 +249,7 @@ static LOAD_BALANCER: Shape = Shape {
             Kind::Scalar(bool::FORMAT),
             "Whether there is one. Default: true, unless `vip` is set.",
         ),
-        optional(
-            "type",
-            Kind::Scalar(LoadBalancerType::FORMAT),
-            "Its type. Default: lb11.",
-        ),
+        optional("type", Kind::Scalar(LoadBalancerType::FORMAT), "Its type. Default: lb11."),
         optional(
             "healthCheck",
             Kind::Map(&HEALTH_CHECK),
@@ -344,11 +321,7 @@ impl NodeGroup {
             at: fields.at(),
             server_type: fields.optional("type"),
             location: fields.optional("location"),
-            fallbacks: fields
-                .maps("fallbacks")
-                .into_iter()
-                .map(Fallback::decode)
-                .collect(),
+            fallbacks: fields.maps("fallbacks").into_iter().map(Fallback::decode).collect(),
             cores: fields.optional("cores"),
             memory: fields.optional("memory"),
             disk: fields.optional("disk"),

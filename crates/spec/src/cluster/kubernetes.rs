@@ -26,11 +26,7 @@ pub(crate) static KUBERNETES: Shape = Shape {
     name: "Kubernetes",
     doc: "Kubernetes itself.",
     groups: &[&[
-        required(
-            "version",
-            Kind::Scalar(Version::FORMAT),
-            "The Kubernetes version.",
-        ),
+        required("version", Kind::Scalar(Version::FORMAT), "The Kubernetes version."),
         optional(
             "podCidr",
             Kind::Scalar(Cidr::FORMAT),

@@ -4,28 +4,32 @@
 //! decoder. Values that a rule may point at carry their place.
 
 mod addon;
+mod addon_options;
 mod cloud;
 mod firewall;
 mod group;
+mod hetzner;
+mod install;
 mod kubernetes;
+mod machines;
+mod proxmox;
 mod root;
 mod talos;
 
-pub use addon::{
-    Addon, AddonName, AddonOptions, Addons, By, Chart, Delivery, Encryption, GitAccess, Routing,
-    SealingKey,
-};
-pub use cloud::{Cloud, CloudKind, Hetzner, Machine, Machines, Proxmox, VmIds};
+pub use addon::{Addon, AddonName, Addons, By, Chart, Delivery};
+pub use addon_options::{AddonOptions, Encryption, GitAccess, Routing, SealingKey};
+pub use cloud::{Cloud, CloudKind};
 pub use firewall::{Firewall, FirewallException, PortRange, Protocol, Sources};
 pub use group::{
     ControlPlane, Fallback, HealthCheck, HealthProtocol, LoadBalancer, NodeGroup, Pool,
 };
+pub use hetzner::Hetzner;
+pub use install::{DiskSelector, DiskType, Install};
 pub use kubernetes::Kubernetes;
+pub use machines::{Machine, Machines};
+pub use proxmox::{Proxmox, VmIds};
 pub use root::{Cluster, ManifestSource};
-pub use talos::{
-    DiskEncryption, DiskKey, DiskSelector, DiskType, Install, Mirror, Patch, PatchBody,
-    PatchTarget, Talos,
-};
+pub use talos::{DiskEncryption, DiskKey, Mirror, Patch, PatchBody, PatchTarget, Talos};
 
-pub(crate) use cloud::CONTROL_PLANE_POOL;
+pub(crate) use machines::CONTROL_PLANE_POOL;
 pub(crate) use root::{ROOT, other_kind};

@@ -8,7 +8,7 @@ use super::kubernetes::{KUBERNETES, Kubernetes};
 use super::talos::{TALOS, Talos};
 use crate::plan::Stage;
 use crate::read::{
-    Content, Fields, Kind, Node, Pick, Problem, Shape, Spanned, nearest, optional, required,
+    Content, Fields, Kind, Node, Pick, Problem, Shape, Span, Spanned, nearest, optional, required,
 };
 use crate::rules::Rule;
 use crate::scalar::{
@@ -73,16 +73,8 @@ pub(crate) static ROOT: Shape = Shape {
             Kind::Scalar(ApiVersion::FORMAT),
             "The version of this file's format.",
         ),
-        required(
-            "kind",
-            Kind::Scalar(ClusterKind::FORMAT),
-            "What the file describes.",
-        ),
-        required(
-            "metadata",
-            Kind::Map(&METADATA),
-            "The cluster's name and labels.",
-        ),
+        required("kind", Kind::Scalar(ClusterKind::FORMAT), "What the file describes."),
+        required("metadata", Kind::Map(&METADATA), "The cluster's name and labels."),
         required("spec", Kind::Map(&SPEC), "The cluster itself."),
     ]],
     pick: Pick::Any,
@@ -99,10 +91,7 @@ static METADATA: Shape = Shape {
         ),
         optional(
             "labels",
-            Kind::Table {
-                keys: LabelKey::FORMAT,
-                values: LabelValue::FORMAT,
-            },
+            Kind::Table { keys: LabelKey::FORMAT, values: LabelValue::FORMAT },
             "Labels for everything that is made in the cloud, besides seaworthy's own.",
         ),
     ]],
@@ -118,11 +107,7 @@ static SPEC: Shape = Shape {
             Kind::Map(&CLOUD),
             "Where the cluster runs: one of `hetzner`, `proxmox` and `machines`.",
         ),
-        required(
-            "talos",
-            Kind::Map(&TALOS),
-            "The operating system of the nodes.",
-        ),
+        required("talos", Kind::Map(&TALOS), "The operating system of the nodes."),
         required("kubernetes", Kind::Map(&KUBERNETES), "Kubernetes itself."),
         required(
             "controlPlane",
@@ -156,10 +141,7 @@ static SPEC: Shape = Shape {
         ),
         optional(
             "timeouts",
-            Kind::Table {
-                keys: Stage::FORMAT,
-                values: Duration::FORMAT,
-            },
+            Kind::Table { keys: Stage::FORMAT, values: Duration::FORMAT },
             "How long a gate may wait, by stage, where the default does not fit.",
         ),
         optional(
@@ -175,16 +157,8 @@ static MANIFEST: Shape = Shape {
     name: "Manifest",
     doc: "Objects that are applied besides the addons.",
     groups: &[&[
-        required(
-            "name",
-            Kind::Scalar(ResourceName::FORMAT),
-            "A name for the report.",
-        ),
-        required(
-            "path",
-            Kind::Scalar(FilePath::FORMAT),
-            "A YAML file, or a folder of them.",
-        ),
+        required("name", Kind::Scalar(ResourceName::FORMAT), "A name for the report."),
+        required("path", Kind::Scalar(FilePath::FORMAT), "A YAML file, or a folder of them."),
         optional(
             "after",
             Kind::Scalar(Stage::FORMAT),
@@ -210,11 +184,7 @@ impl Cluster {
             pools: spec.maps("pools").into_iter().map(Pool::decode).collect(),
             firewall: spec.map("firewall").map(Firewall::decode),
             addons: spec.map("addons").map(Addons::decode).unwrap_or_default(),
-            manifests: spec
-                .maps("manifests")
-                .into_iter()
-                .map(ManifestSource::decode)
-                .collect(),
+            manifests: spec.maps("manifests").into_iter().map(ManifestSource::decode).collect(),
             max_monthly_eur: spec.optional("maxMonthlyEur"),
             timeouts: spec.table("timeouts"),
             stability_window: spec.optional("stabilityWindow"),
@@ -228,11 +198,20 @@ impl Cluster {
     /// How many nodes there are.
     pub fn node_count(&self) -> u32 {
         self.control_plane_count()
-            + self
-                .pools
-                .iter()
-                .map(|pool| self.pool_count(pool))
-                .sum::<u32>()
+            + self.pools.iter().map(|pool| self.pool_count(pool)).sum::<u32>()
+    }
+
+    /// Whether everything that decides how many nodes there are could be read.
+    pub(crate) fn counts_were_read(&self) -> bool {
+        let counts =
+            self.pools.iter().filter_map(|pool| pool.count.as_ref()).map(|count| count.span);
+        let names = self.pools.iter().map(|pool| pool.name.span);
+        let machines = match &self.cloud {
+            Cloud::Machines(machines) => machines.nodes.as_slice(),
+            Cloud::Hetzner(_) | Cloud::Proxmox(_) => &[],
+        };
+        let members = machines.iter().map(|machine| machine.pool.span);
+        !counts.chain(names).chain(members).chain([self.cloud.at()]).any(Span::is_nowhere)
     }
 
     /// How many control planes there are.
@@ -284,11 +263,8 @@ impl ManifestSource {
 }
 
 impl Scalar for ApiVersion {
-    const FORMAT: Format = Format {
-        name: "an API version",
-        example: "",
-        json: Json::Words(&["seaworthy.dev/v1"]),
-    };
+    const FORMAT: Format =
+        Format { name: "an API version", example: "", json: Json::Words(&["seaworthy.dev/v1"]) };
 
     fn read(text: &str) -> Result<Self, Complaint> {
         match text {
@@ -300,10 +276,7 @@ impl Scalar for ApiVersion {
                 ),
                 "it reads `seaworthy.dev/v1`",
             )),
-            _ => Err(Complaint::new(
-                "this is not a cluster file",
-                "expected `seaworthy.dev/v1`",
-            )),
+            _ => Err(Complaint::new("this is not a cluster file", "expected `seaworthy.dev/v1`")),
         }
     }
 
@@ -313,11 +286,7 @@ impl Scalar for ApiVersion {
 }
 
 impl Scalar for ClusterKind {
-    const FORMAT: Format = Format {
-        name: "a kind",
-        example: "",
-        json: Json::Words(&["Cluster"]),
-    };
+    const FORMAT: Format = Format { name: "a kind", example: "", json: Json::Words(&["Cluster"]) };
 
     fn read(text: &str) -> Result<Self, Complaint> {
         match text {

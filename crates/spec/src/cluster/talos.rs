@@ -2,10 +2,9 @@
 
 use serde::Serialize;
 
+use super::install::{INSTALL, Install};
 use crate::read::{Fields, Kind, Node, Pick, Shape, Span, Spanned, optional, required};
-use crate::scalar::{
-    Bytes, DnsName, Extension, FilePath, HttpUrl, PoolName, Scalar, Text, Version, Word,
-};
+use crate::scalar::{DnsName, Extension, FilePath, HttpUrl, PoolName, Scalar, Text, Version, Word};
 
 /// The operating system of the nodes.
 #[derive(Clone, Debug)]
@@ -62,47 +61,6 @@ pub enum PatchTarget {
     Pool(PoolName),
 }
 
-/// Where Talos is installed on a disk.
-#[derive(Clone, Debug)]
-pub struct Install {
-    /// Where the settings start.
-    pub at: Span,
-    /// A device.
-    pub disk: Option<Spanned<FilePath>>,
-    /// Or what the device is like.
-    pub disk_selector: Option<DiskSelector>,
-}
-
-/// What the disk to install on is like.
-#[derive(Clone, Debug)]
-pub struct DiskSelector {
-    /// Where the settings start.
-    pub at: Span,
-    /// At least this large.
-    pub min_size: Option<Spanned<Bytes>>,
-    /// At most this large.
-    pub max_size: Option<Spanned<Bytes>>,
-    /// What it is made of.
-    pub disk_type: Option<Spanned<DiskType>>,
-    /// Its model; `*` matches anything.
-    pub model: Option<Spanned<Text>>,
-    /// Its serial number.
-    pub serial: Option<Spanned<Text>>,
-    /// Its world-wide identifier.
-    pub wwid: Option<Spanned<Text>>,
-}
-
-/// What a disk is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "the variants are Talos' own words")]
-pub enum DiskType {
-    Ssd,
-    Nvme,
-    Hdd,
-    Sd,
-}
-
 /// Which partitions are encrypted, and with which key.
 #[derive(Clone, Debug)]
 pub struct DiskEncryption {
@@ -137,11 +95,7 @@ pub(crate) static TALOS: Shape = Shape {
     name: "Talos",
     doc: "The operating system of the nodes.",
     groups: &[&[
-        required(
-            "version",
-            Kind::Scalar(Version::FORMAT),
-            "The Talos version.",
-        ),
+        required("version", Kind::Scalar(Version::FORMAT), "The Talos version."),
         optional(
             "extensions",
             Kind::Scalars(Extension::FORMAT),
@@ -152,27 +106,16 @@ pub(crate) static TALOS: Shape = Shape {
             Kind::Scalars(Text::FORMAT),
             "Extra kernel arguments that are built into the image.",
         ),
-        optional(
-            "patches",
-            Kind::Maps(&PATCH),
-            "Changes to the machine config, in this order.",
-        ),
+        optional("patches", Kind::Maps(&PATCH), "Changes to the machine config, in this order."),
         optional(
             "install",
             Kind::Map(&INSTALL),
             "Where Talos is installed. Clouds that boot from our image need nothing here.",
         ),
-        optional(
-            "diskEncryption",
-            Kind::Map(&DISK_ENCRYPTION),
-            "Which partitions are encrypted.",
-        ),
+        optional("diskEncryption", Kind::Map(&DISK_ENCRYPTION), "Which partitions are encrypted."),
         optional(
             "registries",
-            Kind::TableOfMaps {
-                keys: DnsName::FORMAT,
-                values: &MIRROR,
-            },
+            Kind::TableOfMaps { keys: DnsName::FORMAT, values: &MIRROR },
             "Mirrors of image registries, by the registry's name. Credentials belong in a patch file.",
         ),
         optional(
@@ -188,72 +131,12 @@ static PATCH: Shape = Shape {
     name: "Patch",
     doc: "A strategic merge patch for the machine config of some nodes.",
     groups: &[&[
-        optional(
-            "file",
-            Kind::Scalar(FilePath::FORMAT),
-            "A file with the patch.",
-        ),
-        optional(
-            "inline",
-            Kind::Free,
-            "The patch itself. It is stored as it is: no secrets.",
-        ),
+        optional("file", Kind::Scalar(FilePath::FORMAT), "A file with the patch."),
+        optional("inline", Kind::Free, "The patch itself. It is stored as it is: no secrets."),
         optional(
             "on",
             Kind::Scalar(PatchTarget::FORMAT),
             "Which nodes get it: `all`, `control-plane`, `all-workers`, or the name of a pool. Default: all.",
-        ),
-    ]],
-    pick: Pick::Any,
-};
-
-pub(crate) static INSTALL: Shape = Shape {
-    name: "Install",
-    doc: "Where Talos is installed: on a named disk, or on one that fits.",
-    groups: &[&[
-        optional(
-            "disk",
-            Kind::Scalar(FilePath::FORMAT),
-            "A device, such as `/dev/sda`.",
-        ),
-        optional(
-            "diskSelector",
-            Kind::Map(&DISK_SELECTOR),
-            "What the device is like, where its name may differ.",
-        ),
-    ]],
-    pick: Pick::One,
-};
-
-static DISK_SELECTOR: Shape = Shape {
-    name: "DiskSelector",
-    doc: "What the disk to install on is like; all that is set must fit.",
-    groups: &[&[
-        optional(
-            "minSize",
-            Kind::Scalar(Bytes::FORMAT),
-            "At least this large.",
-        ),
-        optional(
-            "maxSize",
-            Kind::Scalar(Bytes::FORMAT),
-            "At most this large.",
-        ),
-        optional(
-            "type",
-            Kind::Scalar(DiskType::FORMAT),
-            "What it is made of.",
-        ),
-        optional(
-            "model",
-            Kind::Scalar(Text::FORMAT),
-            "Its model; `*` matches anything.",
-        ),
-        optional("serial", Kind::Scalar(Text::FORMAT), "Its serial number."),
-        optional(
-            "wwid",
-            Kind::Scalar(Text::FORMAT),
-            "Its world-wide identifier.",
         ),
     ]],
     pick: Pick::Any,
@@ -281,11 +164,7 @@ static MIRROR: Shape = Shape {
     name: "Mirror",
     doc: "Where images of a registry are pulled from instead.",
     groups: &[&[
-        required(
-            "endpoints",
-            Kind::Scalars(HttpUrl::FORMAT),
-            "The mirrors, tried in this order.",
-        ),
+        required("endpoints", Kind::Scalars(HttpUrl::FORMAT), "The mirrors, tried in this order."),
         optional(
             "skipFallback",
             Kind::Scalar(bool::FORMAT),
@@ -301,11 +180,7 @@ impl Talos {
             version: fields.required("version"),
             extensions: fields.list("extensions"),
             kernel_args: fields.list("kernelArgs"),
-            patches: fields
-                .maps("patches")
-                .into_iter()
-                .map(Patch::decode)
-                .collect(),
+            patches: fields.maps("patches").into_iter().map(Patch::decode).collect(),
             install: fields.map("install").map(Install::decode),
             disk_encryption: fields.map("diskEncryption").map(DiskEncryption::decode),
             registries: fields
@@ -328,58 +203,14 @@ impl Patch {
         let at = fields.at();
         fields.exactly_one("file", "inline");
         fields.finish();
-        Self {
-            at,
-            body: file.or(inline),
-            on,
-        }
-    }
-}
-
-impl Install {
-    pub(crate) fn decode(fields: Fields<'_>) -> Self {
-        let install = Self {
-            at: fields.at(),
-            disk: fields.optional("disk"),
-            disk_selector: fields.map("diskSelector").map(DiskSelector::decode),
-        };
-        fields.finish();
-        install
-    }
-}
-
-impl DiskSelector {
-    fn decode(fields: Fields<'_>) -> Self {
-        let selector = Self {
-            at: fields.at(),
-            min_size: fields.optional("minSize"),
-            max_size: fields.optional("maxSize"),
-            disk_type: fields.optional("type"),
-            model: fields.optional("model"),
-            serial: fields.optional("serial"),
-            wwid: fields.optional("wwid"),
-        };
-        fields.finish();
-        selector
-    }
-
-    /// Whether it asks for nothing, so that any disk would do.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.min_size.is_none()
-            && self.max_size.is_none()
-            && self.disk_type.is_none()
-            && self.model.is_none()
-            && self.serial.is_none()
-            && self.wwid.is_none()
+        Self { at, body: file.or(inline), on }
     }
 }
 
 impl DiskEncryption {
     fn decode(fields: Fields<'_>) -> Self {
-        let encryption = Self {
-            state: fields.optional("state"),
-            ephemeral: fields.optional("ephemeral"),
-        };
+        let encryption =
+            Self { state: fields.optional("state"), ephemeral: fields.optional("ephemeral") };
         fields.finish();
         encryption
     }
@@ -394,12 +225,6 @@ impl Mirror {
         fields.finish();
         mirror
     }
-}
-
-impl Word for DiskType {
-    const WHAT: &'static str = "disk type";
-    const ALL: &'static [Self] = &[Self::Ssd, Self::Nvme, Self::Hdd, Self::Sd];
-    const WORDS: &'static [&'static str] = &["ssd", "nvme", "hdd", "sd"];
 }
 
 impl Word for DiskKey {
@@ -418,7 +243,7 @@ impl Scalar for PatchTarget {
     fn read(text: &str) -> Result<Self, crate::scalar::Complaint> {
         Ok(match text {
             "all" => Self::All,
-            super::cloud::CONTROL_PLANE_POOL => Self::ControlPlane,
+            super::machines::CONTROL_PLANE_POOL => Self::ControlPlane,
             "all-workers" => Self::AllWorkers,
             _ => Self::Pool(PoolName::read(text)?),
         })

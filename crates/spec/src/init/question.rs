@@ -260,16 +260,7 @@ const fn ask(
     default: Default,
     check: fn(&str) -> Result<(), String>,
 ) -> Question {
-    Question {
-        key,
-        prompt,
-        help,
-        choices: &[],
-        optional: false,
-        asked_for: None,
-        default,
-        check,
-    }
+    Question { key, prompt, help, choices: &[], optional: false, asked_for: None, default, check }
 }
 
 const fn only(
@@ -280,10 +271,7 @@ const fn only(
     default: Default,
     check: fn(&str) -> Result<(), String>,
 ) -> Question {
-    Question {
-        asked_for: Some(cloud),
-        ..ask(key, prompt, help, default, check)
-    }
+    Question { asked_for: Some(cloud), ..ask(key, prompt, help, default, check) }
 }
 
 const fn choose(
@@ -303,9 +291,7 @@ const fn choose(
 
 /// The questions for a cloud, in the order in which they are asked.
 pub fn questions(cloud: CloudKind) -> impl Iterator<Item = &'static Question> {
-    QUESTIONS
-        .iter()
-        .filter(move |question| question.asked_for.is_none_or(|only| only == cloud))
+    QUESTIONS.iter().filter(move |question| question.asked_for.is_none_or(|only| only == cloud))
 }
 
 /// The clouds to choose from: the question before all others.
@@ -334,10 +320,7 @@ impl Question {
             return Ok(());
         }
         if !self.choices.is_empty() && !self.choices.contains(&answer) {
-            return Err(invalid(format!(
-                "expected {}",
-                crate::scalar::one_of(self.choices)
-            )));
+            return Err(invalid(format!("expected {}", crate::scalar::one_of(self.choices))));
         }
         (self.check)(answer).map_err(invalid)
     }
@@ -346,10 +329,7 @@ impl Question {
 impl Answers {
     /// Starts with the defaults for a cloud.
     pub fn new(cloud: CloudKind) -> Self {
-        Self {
-            cloud,
-            given: BTreeMap::new(),
-        }
+        Self { cloud, given: BTreeMap::new() }
     }
 
     /// Takes an answer.
@@ -391,9 +371,7 @@ impl Answers {
 }
 
 fn is<T: Scalar>(answer: &str) -> Result<(), String> {
-    T::read(answer)
-        .map(drop)
-        .map_err(|complaint| complaint.label)
+    T::read(answer).map(drop).map_err(|complaint| complaint.label)
 }
 
 fn is_device(answer: &str) -> Result<(), String> {

@@ -41,10 +41,7 @@ fn write(answers: &Answers) -> Result<String, InvalidAnswer> {
         addons(answers)?,
         tail(answers),
     ];
-    let blocks: Vec<String> = blocks
-        .into_iter()
-        .filter(|block| !block.is_empty())
-        .collect();
+    let blocks: Vec<String> = blocks.into_iter().filter(|block| !block.is_empty()).collect();
     Ok(blocks.join("\n"))
 }
 
@@ -99,11 +96,7 @@ fn machines(answers: &Answers) -> Result<String, InvalidAnswer> {
     let first = answers.read::<Ipv4Addr>("first-address")?;
     let control_planes = answers.number("control-planes")?;
     let node = |index| {
-        let pool = if index < control_planes {
-            "control-plane"
-        } else {
-            "workers"
-        };
+        let pool = if index < control_planes { "control-plane" } else { "workers" };
         let address = Ipv4Addr::from(u32::from(first).saturating_add(index));
         let number = index + 1;
         format!("        - {{ name: {name}-{number}, pool: {pool}, address: {address} }}\n")
@@ -163,10 +156,9 @@ fn pools(answers: &Answers) -> Result<String, InvalidAnswer> {
         return Ok("  # No pools: the control planes run pods too.\n  pools: []\n".to_owned());
     }
     let settings = match answers.cloud() {
-        CloudKind::Hetzner => format!(
-            "      count: {count}\n      type: {}\n",
-            asked(answers, "worker-type")?
-        ),
+        CloudKind::Hetzner => {
+            format!("      count: {count}\n      type: {}\n", asked(answers, "worker-type")?)
+        }
         CloudKind::Proxmox => {
             let first = u32::from(answers.read::<Ipv4Addr>("first-address")?);
             let address = Ipv4Addr::from(first.saturating_add(10));
@@ -238,15 +230,9 @@ fn tail(answers: &Answers) -> String {
 fn asked(answers: &Answers, key: &'static str) -> Result<String, InvalidAnswer> {
     let answer = answers.get(key).ok_or(InvalidAnswer::Unanswered { key })?;
     let is_plain = answer.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '/')
-        && answer
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || "./:@_-".contains(c))
+        && answer.chars().all(|c| c.is_ascii_alphanumeric() || "./:@_-".contains(c))
         && !answer.contains("::")
         && !answer.ends_with(':');
     // A JSON string is a YAML string in double quotes.
-    Ok(if is_plain {
-        answer
-    } else {
-        serde_json::Value::from(answer).to_string()
-    })
+    Ok(if is_plain { answer } else { serde_json::Value::from(answer).to_string() })
 }

@@ -21,11 +21,8 @@ pub struct AddonPlan {
 
 /// Plans the addons in the order in which they are needed.
 pub(super) fn addons(cluster: &Cluster) -> Vec<AddonPlan> {
-    let mut addons: Vec<AddonPlan> = cluster
-        .addons
-        .iter()
-        .map(|addon| decide(cluster, addon))
-        .collect();
+    let mut addons: Vec<AddonPlan> =
+        cluster.addons.iter().map(|addon| decide(cluster, addon)).collect();
     addons.sort_by_key(|addon| addon.name);
     addons
 }

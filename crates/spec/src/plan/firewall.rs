@@ -38,10 +38,7 @@ pub(super) fn firewall(cluster: &Cluster) -> Option<FirewallPlan> {
     let Cloud::Hetzner(_) = cluster.cloud else {
         return None;
     };
-    Some(FirewallPlan {
-        name: cluster.name.to_string(),
-        rules: rules(cluster.firewall.as_ref()),
-    })
+    Some(FirewallPlan { name: cluster.name.to_string(), rules: rules(cluster.firewall.as_ref()) })
 }
 
 /// The openings that a firewall's settings mean.
@@ -60,9 +57,7 @@ pub(crate) fn rules(firewall: Option<&Firewall>) -> Vec<FirewallRule> {
             sources: ping,
         },
     ];
-    let extra = firewall
-        .into_iter()
-        .flat_map(|firewall| firewall.extra.iter().map(exception));
+    let extra = firewall.into_iter().flat_map(|firewall| firewall.extra.iter().map(exception));
     own.into_iter().chain(extra).collect()
 }
 
@@ -75,12 +70,7 @@ fn sources(sources: Option<&Sources>) -> Vec<SourceRange> {
 
 fn tcp(description: &str, port: u16, sources: Vec<SourceRange>) -> FirewallRule {
     let port = Some(PortRange::one(port));
-    FirewallRule {
-        description: description.to_owned(),
-        protocol: Protocol::Tcp,
-        port,
-        sources,
-    }
+    FirewallRule { description: description.to_owned(), protocol: Protocol::Tcp, port, sources }
 }
 
 fn exception(exception: &FirewallException) -> FirewallRule {
@@ -91,10 +81,6 @@ fn exception(exception: &FirewallException) -> FirewallRule {
             .map_or_else(String::new, |text| text.value.to_string()),
         protocol: exception.protocol.value,
         port: exception.port.as_ref().map(|port| port.value),
-        sources: exception
-            .sources
-            .iter()
-            .map(|source| source.value)
-            .collect(),
+        sources: exception.sources.iter().map(|source| source.value).collect(),
     }
 }

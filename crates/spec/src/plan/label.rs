@@ -1,45 +1,19 @@
 //! Labels: how everything that was made for a cluster is found again.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
+use events::{ClusterId, Role};
 use serde::Serialize;
-use uuid::Uuid;
 
-use super::node::{NodePlan, Role};
+use super::node::NodePlan;
 use crate::cluster::Cluster;
 use crate::scalar::{LabelKey, LabelValue};
-
-/// The identity of a cluster, made once and kept with its state.
-///
-/// A name can be used twice; this cannot. What does not carry it is not ours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(transparent)]
-pub struct ClusterId(Uuid);
 
 /// Labels of a resource in the cloud.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct LabelSet {
     labels: BTreeMap<LabelKey, LabelValue>,
-}
-
-impl ClusterId {
-    /// Returns the identity with this UUID.
-    pub fn new(id: Uuid) -> Self {
-        Self(id)
-    }
-
-    /// The UUID.
-    pub fn as_uuid(&self) -> &Uuid {
-        &self.0
-    }
-}
-
-impl fmt::Display for ClusterId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
 }
 
 impl LabelSet {
@@ -53,9 +27,7 @@ impl LabelSet {
             .iter()
             .map(|(key, value)| (key.value.clone(), value.value.clone()))
             .collect();
-        Self { labels }
-            .own("cluster", cluster.name.as_str())
-            .own("cluster-id", &id.to_string())
+        Self { labels }.own("cluster", cluster.name.as_str()).own("cluster-id", &id.to_string())
     }
 
     /// The labels of a node's server or VM.
@@ -89,26 +61,17 @@ impl LabelSet {
             Role::ControlPlane => "control-plane",
             Role::Worker => "worker",
         };
-        format!(
-            "{},{}/role={role}",
-            Self::cluster_selector(id),
-            Self::PREFIX
-        )
+        format!("{},{}/role={role}", Self::cluster_selector(id), Self::PREFIX)
     }
 
     /// The value of a label.
     pub fn get(&self, key: &str) -> Option<&str> {
-        self.labels
-            .iter()
-            .find(|(name, _)| name.as_str() == key)
-            .map(|(_, value)| value.as_str())
+        self.labels.iter().find(|(name, _)| name.as_str() == key).map(|(_, value)| value.as_str())
     }
 
     /// All labels.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.labels
-            .iter()
-            .map(|(key, value)| (key.as_str(), value.as_str()))
+        self.labels.iter().map(|(key, value)| (key.as_str(), value.as_str()))
     }
 
     fn own(mut self, key: &str, value: &str) -> Self {

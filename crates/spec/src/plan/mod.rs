@@ -15,10 +15,11 @@ mod timeout;
 mod whole;
 
 pub use addon::AddonPlan;
+pub use events::{ClusterId, Role};
 pub use firewall::{FirewallPlan, FirewallRule};
-pub use label::{ClusterId, LabelSet};
+pub use label::LabelSet;
 pub use network::{NetworkPlan, PoolSubnet};
-pub use node::{Hardware, NodePlan, Offer, PlacementGroup, Role};
+pub use node::{Hardware, NodePlan, Offer, PlacementGroup};
 pub use price::{Bill, BillLine, PriceError, PriceTable};
 pub use san::{AssignedLater, San};
 pub use stage::Stage;

@@ -53,7 +53,7 @@ const LARGEST_SERVICE_NETWORK: u8 = 12;
 pub(crate) const SUBNETS_BEFORE_POOLS: u32 = 2;
 
 /// The first ten addresses of a subnet stay free for the gateway and for VIPs.
-pub(super) const FIRST_NODE: u32 = 10;
+const FIRST_NODE: u32 = 10;
 
 const PODS: Cidr = Cidr::assert([10, 244, 0, 0], 16);
 const SERVICES: Cidr = Cidr::assert([10, 96, 0, 0], 16);
@@ -63,11 +63,9 @@ impl NetworkPlan {
     pub fn of(cluster: &Cluster) -> Option<Self> {
         match &cluster.cloud {
             Cloud::Hetzner(hetzner) => Self::of_hetzner(cluster, hetzner),
-            Cloud::Proxmox(proxmox) => Some(Self::flat(
-                cluster,
-                proxmox.network.value,
-                Some(proxmox.gateway.value),
-            )),
+            Cloud::Proxmox(proxmox) => {
+                Some(Self::flat(cluster, proxmox.network.value, Some(proxmox.gateway.value)))
+            }
             Cloud::Machines(machines) => {
                 let gateway = machines.gateway.as_ref().map(|gateway| gateway.value);
                 Some(Self::flat(cluster, machines.network.value, gateway))
@@ -90,19 +88,13 @@ impl NetworkPlan {
                 Some(subnet) => subnet.value,
                 None => subnets.get(SUBNETS_BEFORE_POOLS + u32::try_from(index).ok()?)?,
             };
-            Some(PoolSubnet {
-                pool: pool.name.value.clone(),
-                subnet,
-            })
+            Some(PoolSubnet { pool: pool.name.value.clone(), subnet })
         });
         Some(Self {
             network,
             nodes,
             pods: asked(cluster.kubernetes.pod_cidr.as_ref(), network.part(1, 1)),
-            services: asked(
-                cluster.kubernetes.service_cidr.as_ref(),
-                service_part(network),
-            ),
+            services: asked(cluster.kubernetes.service_cidr.as_ref(), service_part(network)),
             gateway: network.host(1),
             control_plane: subnets.get(0)?,
             load_balancers: Some(subnets.get(1)?),
@@ -123,12 +115,14 @@ impl NetworkPlan {
             pools: cluster
                 .pools
                 .iter()
-                .map(|pool| PoolSubnet {
-                    pool: pool.name.value.clone(),
-                    subnet: network,
-                })
+                .map(|pool| PoolSubnet { pool: pool.name.value.clone(), subnet: network })
                 .collect(),
         }
+    }
+
+    /// The address of a subnet's node, counted from one; `None` if there is no room.
+    pub(crate) fn node_address(subnet: Cidr, number: u32) -> Option<Ipv4Addr> {
+        subnet.host(FIRST_NODE + number)
     }
 
     /// How many subnets Hetzner's node network is cut into.
@@ -138,9 +132,7 @@ impl NetworkPlan {
 
     /// How many nodes fit into a subnet.
     pub(crate) fn capacity(subnet: Cidr) -> u32 {
-        let addresses = 1_u32
-            .checked_shl(32 - u32::from(subnet.prefix()))
-            .unwrap_or(u32::MAX);
+        let addresses = 1_u32.checked_shl(32 - u32::from(subnet.prefix())).unwrap_or(u32::MAX);
         // Neither the first ten, the network address among them, nor the broadcast address.
         addresses.saturating_sub(FIRST_NODE + 2)
     }
@@ -167,10 +159,7 @@ impl Subnets {
         // Hetzner allows a hundred servers in a network: a /25 is enough for
         // any pool, and a /26 is the least that leaves room to grow.
         let prefix = (nodes.prefix() + 6).clamp(25, 26);
-        Self {
-            nodes,
-            bits: prefix - nodes.prefix(),
-        }
+        Self { nodes, bits: prefix - nodes.prefix() }
     }
 
     fn count(&self) -> u32 {

@@ -2,10 +2,10 @@
 
 use std::net::Ipv4Addr;
 
+use events::{ClusterId, Role};
 use serde::Serialize;
 
-use super::label::ClusterId;
-use super::network::{FIRST_NODE, NetworkPlan, PoolSubnet};
+use super::network::{NetworkPlan, PoolSubnet};
 use crate::cluster::{Cloud, Cluster, Hetzner, Machine, NodeGroup, Proxmox};
 use crate::scalar::{Bytes, Cidr, ClusterName, Location, Mac, PoolName, ResourceName, ServerType};
 
@@ -26,23 +26,9 @@ pub struct NodePlan {
     pub hardware: Hardware,
 }
 
-/// What a node does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Role {
-    /// It runs etcd and the API.
-    ControlPlane,
-    /// It runs pods.
-    Worker,
-}
-
 /// What a node runs on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(
-    rename_all = "camelCase",
-    rename_all_fields = "camelCase",
-    tag = "kind"
-)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "kind")]
 pub enum Hardware {
     /// A server at Hetzner.
     Server {
@@ -133,24 +119,17 @@ pub(super) fn nodes(cluster: &Cluster, network: &NetworkPlan, id: ClusterId) -> 
         count: cluster.control_plane_count(),
     };
     let pools =
-        cluster
-            .pools
-            .iter()
-            .zip(&network.pools)
-            .map(|(pool, PoolSubnet { subnet, .. })| Group {
-                cluster,
-                id,
-                role: Role::Worker,
-                name: pool.name.as_str(),
-                pool: Some(&pool.name.value),
-                settings: &pool.group,
-                subnet: *subnet,
-                count: cluster.pool_count(pool),
-            });
-    std::iter::once(control_plane)
-        .chain(pools)
-        .flat_map(|group| group.nodes())
-        .collect()
+        cluster.pools.iter().zip(&network.pools).map(|(pool, PoolSubnet { subnet, .. })| Group {
+            cluster,
+            id,
+            role: Role::Worker,
+            name: pool.name.as_str(),
+            pool: Some(&pool.name.value),
+            settings: &pool.group,
+            subnet: *subnet,
+            count: cluster.pool_count(pool),
+        });
+    std::iter::once(control_plane).chain(pools).flat_map(|group| group.nodes()).collect()
 }
 
 impl Group<'_> {
@@ -159,13 +138,8 @@ impl Group<'_> {
             Cloud::Hetzner(hetzner) => self.numbered(|number| self.server(hetzner, number)),
             Cloud::Proxmox(proxmox) => self.numbered(|number| self.vm(proxmox, number)),
             Cloud::Machines(machines) => {
-                let pool = self
-                    .pool
-                    .map_or(crate::cluster::CONTROL_PLANE_POOL, PoolName::as_str);
-                machines
-                    .members(pool)
-                    .map(|machine| self.machine(machine))
-                    .collect()
+                let pool = self.pool.map_or(crate::cluster::CONTROL_PLANE_POOL, PoolName::as_str);
+                machines.members(pool).map(|machine| self.machine(machine)).collect()
             }
         }
     }
@@ -174,28 +148,16 @@ impl Group<'_> {
         let node = |number| {
             let (address, hardware) = hardware(number)?;
             let name = pool_node_name(&self.cluster.name, self.name, number);
-            Some(NodePlan {
-                name,
-                role: self.role,
-                pool: self.pool.cloned(),
-                address,
-                hardware,
-            })
+            Some(NodePlan { name, role: self.role, pool: self.pool.cloned(), address, hardware })
         };
         (1..=self.count).filter_map(node).collect()
     }
 
     fn server(&self, hetzner: &Hetzner, number: u32) -> Option<(Ipv4Addr, Hardware)> {
-        let address = self.subnet.host(FIRST_NODE + number)?;
+        let address = NetworkPlan::node_address(self.subnet, number)?;
         let shard = (number - 1) / GROUP_SIZE + 1;
         let placement_group = format!("{}-{}-spread-{shard}", self.cluster.name.value, self.name);
-        Some((
-            address,
-            Hardware::Server {
-                offers: self.offers(hetzner)?,
-                placement_group,
-            },
-        ))
+        Some((address, Hardware::Server { offers: self.offers(hetzner)?, placement_group }))
     }
 
     /// The type and location asked for, then the fallbacks in their order.
@@ -214,10 +176,7 @@ impl Group<'_> {
                 .as_ref()
                 .map_or(&first.server_type, |other| &other.value)
                 .clone(),
-            location: fallback
-                .location
-                .as_ref()
-                .map_or(first.location, |other| other.value),
+            location: fallback.location.as_ref().map_or(first.location, |other| other.value),
         });
         Some(std::iter::once(first.clone()).chain(fallbacks).collect())
     }
@@ -225,11 +184,8 @@ impl Group<'_> {
     fn vm(&self, proxmox: &Proxmox, number: u32) -> Option<(Ipv4Addr, Hardware)> {
         let first = u32::from(self.settings.first_address.as_ref()?.value);
         let address = Ipv4Addr::from(first.checked_add(number - 1)?);
-        let hosts = if self.settings.hosts.is_empty() {
-            &proxmox.hosts
-        } else {
-            &self.settings.hosts
-        };
+        let hosts =
+            if self.settings.hosts.is_empty() { &proxmox.hosts } else { &self.settings.hosts };
         let turn = usize::try_from(number - 1).ok()?.checked_rem(hosts.len())?;
         Some((
             address,
@@ -250,9 +206,7 @@ impl Group<'_> {
             role: self.role,
             pool: self.pool.cloned(),
             address: machine.address.value,
-            hardware: Hardware::Machine {
-                mac: machine.mac.as_ref().map(|mac| mac.value),
-            },
+            hardware: Hardware::Machine { mac: machine.mac.as_ref().map(|mac| mac.value) },
         }
     }
 }
@@ -260,16 +214,12 @@ impl Group<'_> {
 /// A VM's number: the first of the range plus the host part of its address, so
 /// that it depends on no other VM.
 pub(crate) fn vmid(proxmox: &Proxmox, address: Ipv4Addr) -> Option<u32> {
-    proxmox
-        .vmids
-        .from
-        .get()
-        .checked_add(proxmox.network.number_of(address)?)
+    proxmox.vmids.from.get().checked_add(proxmox.network.number_of(address)?)
 }
 
 /// A MAC address that no other cluster and no other node of this one has.
 fn mac(id: ClusterId, address: Ipv4Addr) -> Mac {
-    let [first, second, ..] = *id.as_uuid().as_bytes();
+    let [first, second, ..] = *id.as_bytes();
     let [_, b, c, d] = address.octets();
     Mac::local([first, second, b, c, d])
 }
@@ -278,16 +228,10 @@ fn mac(id: ClusterId, address: Ipv4Addr) -> Mac {
 pub(super) fn placement_groups(nodes: &[NodePlan]) -> Vec<PlacementGroup> {
     let mut groups: Vec<PlacementGroup> = Vec::new();
     for node in nodes {
-        let Hardware::Server {
-            placement_group, ..
-        } = &node.hardware
-        else {
+        let Hardware::Server { placement_group, .. } = &node.hardware else {
             continue;
         };
-        match groups
-            .iter_mut()
-            .find(|group| group.name == *placement_group)
-        {
+        match groups.iter_mut().find(|group| group.name == *placement_group) {
             Some(group) => group.members.push(node.name.clone()),
             None => groups.push(PlacementGroup {
                 name: placement_group.clone(),

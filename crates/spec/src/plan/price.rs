@@ -61,16 +61,9 @@ impl Bill {
         let mut lines = Vec::new();
         if let Some(balancer) = &plan.load_balancer {
             let key = (balancer.balancer_type, balancer.location);
-            let price = known(
-                prices.load_balancers.get(&key),
-                &balancer.balancer_type,
-                balancer.location,
-            )?;
-            lines.push(BillLine {
-                what: "load balancer",
-                name: balancer.name.clone(),
-                price,
-            });
+            let price =
+                known(prices.load_balancers.get(&key), &balancer.balancer_type, balancer.location)?;
+            lines.push(BillLine { what: "load balancer", name: balancer.name.clone(), price });
         }
         for node in &plan.nodes {
             let Hardware::Server { offers, .. } = &node.hardware else {
@@ -79,11 +72,7 @@ impl Bill {
             let Some(offer) = offers.first() else {
                 continue;
             };
-            let mut price = known(
-                prices.servers.get(offer),
-                &offer.server_type,
-                offer.location,
-            )?;
+            let mut price = known(prices.servers.get(offer), &offer.server_type, offer.location)?;
             if plan.public_ipv4 {
                 price = price.plus(known(
                     prices.ipv4.get(&offer.location),
@@ -91,11 +80,7 @@ impl Bill {
                     offer.location,
                 )?);
             }
-            lines.push(BillLine {
-                what: "server",
-                name: node.name.clone(),
-                price,
-            });
+            lines.push(BillLine { what: "server", name: node.name.clone(), price });
         }
         let total = lines.iter().map(|line| line.price).sum();
         Ok(Self { lines, total })
@@ -112,8 +97,5 @@ fn known(
     what: &dyn std::fmt::Display,
     location: Location,
 ) -> Result<Euro, PriceError> {
-    price.copied().ok_or_else(|| PriceError::UnknownPrice {
-        what: what.to_string(),
-        location,
-    })
+    price.copied().ok_or_else(|| PriceError::UnknownPrice { what: what.to_string(), location })
 }

@@ -4,9 +4,10 @@ use std::net::Ipv4Addr;
 
 use serde::Serialize;
 
-use super::node::{NodePlan, Role};
+use super::node::NodePlan;
 use super::whole::LoadBalancerPlan;
 use crate::cluster::{Cloud, Cluster};
+use events::Role;
 
 /// A name or address in a certificate.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -36,24 +37,9 @@ pub(super) fn sans(
     nodes: &[NodePlan],
     balancer: Option<&LoadBalancerPlan>,
 ) -> Vec<San> {
-    let mut sans = vec![
-        San::Name("localhost".to_owned()),
-        San::Address(Ipv4Addr::LOCALHOST),
-    ];
-    sans.extend(
-        cluster
-            .control_plane
-            .hostname
-            .iter()
-            .map(|name| San::Name(name.to_string())),
-    );
-    sans.extend(
-        cluster
-            .control_plane
-            .vip
-            .iter()
-            .map(|vip| San::Address(vip.value)),
-    );
+    let mut sans = vec![San::Name("localhost".to_owned()), San::Address(Ipv4Addr::LOCALHOST)];
+    sans.extend(cluster.control_plane.hostname.iter().map(|name| San::Name(name.to_string())));
+    sans.extend(cluster.control_plane.vip.iter().map(|vip| San::Address(vip.value)));
     sans.extend(balancer.map(|balancer| San::Address(balancer.address)));
     sans.extend(balancer.map(|_| San::Later(AssignedLater::LoadBalancer)));
     for node in nodes.iter().filter(|node| node.role == Role::ControlPlane) {
@@ -63,19 +49,12 @@ pub(super) fn sans(
             sans.push(San::Later(AssignedLater::Server(node.name.clone())));
         }
     }
-    sans.extend(
-        cluster
-            .kubernetes
-            .cert_sans
-            .iter()
-            .map(|name| name_or_address(name.as_str())),
-    );
+    sans.extend(cluster.kubernetes.cert_sans.iter().map(|name| name_or_address(name.as_str())));
     let mut seen = std::collections::BTreeSet::new();
     sans.retain(|san| seen.insert(san.clone()));
     sans
 }
 
 fn name_or_address(text: &str) -> San {
-    text.parse()
-        .map_or_else(|_| San::Name(text.to_owned()), San::Address)
+    text.parse().map_or_else(|_| San::Name(text.to_owned()), San::Address)
 }

@@ -49,7 +49,7 @@ impl Stage {
     ///
     /// Several times what is usual on Hetzner: a deadline is for what is broken,
     /// not for what is slow today.
-    pub fn default_timeout(self) -> Duration {
+    pub const fn default_timeout(self) -> Duration {
         match self {
             Self::Secrets => Duration::from_secs(30),
             Self::Preflight | Self::Identity => Duration::from_mins(2),

@@ -18,10 +18,7 @@ pub struct Timeouts {
 impl Default for Timeouts {
     fn default() -> Self {
         Self {
-            by_stage: Stage::all()
-                .iter()
-                .map(|stage| (*stage, stage.default_timeout()))
-                .collect(),
+            by_stage: Stage::all().iter().map(|stage| (*stage, stage.default_timeout())).collect(),
         }
     }
 }
@@ -32,12 +29,9 @@ impl Timeouts {
 
     /// The deadlines of a cluster.
     pub fn of(cluster: &Cluster) -> Self {
-        cluster
-            .timeouts
-            .iter()
-            .fold(Self::default(), |timeouts, (stage, timeout)| {
-                timeouts.with(stage.value, timeout.value)
-            })
+        cluster.timeouts.iter().fold(Self::default(), |timeouts, (stage, timeout)| {
+            timeouts.with(stage.value, timeout.value)
+        })
     }
 
     /// The same deadlines with one changed, as `--timeout GATE=DURATION` does.
@@ -49,9 +43,6 @@ impl Timeouts {
 
     /// How long a gate may wait.
     pub fn get(&self, stage: Stage) -> Duration {
-        self.by_stage
-            .get(&stage)
-            .copied()
-            .unwrap_or_else(|| stage.default_timeout())
+        self.by_stage.get(&stage).copied().unwrap_or_else(|| stage.default_timeout())
     }
 }

@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use super::addon::{AddonPlan, addons};
 use super::firewall::{FirewallPlan, firewall};
-use super::label::{ClusterId, LabelSet};
-use super::network::{FIRST_NODE, NetworkPlan};
+use super::label::LabelSet;
+use super::network::NetworkPlan;
 use super::node::{Hardware, NodePlan, PlacementGroup, nodes, placement_groups};
 use super::san::{San, sans};
 use super::timeout::Timeouts;
@@ -17,6 +17,7 @@ use crate::read::Spanned;
 use crate::scalar::{
     Architecture, ClusterName, Duration, Euro, LoadBalancerType, Location, Version,
 };
+use events::ClusterId;
 
 /// Everything that a cluster file means, decided.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -154,12 +155,7 @@ fn architectures(nodes: &[NodePlan]) -> Vec<Architecture> {
         // The machine booted Talos already; it needs no image from us.
         Hardware::Machine { .. } => None,
     };
-    nodes
-        .iter()
-        .filter_map(of_node)
-        .collect::<BTreeSet<_>>()
-        .into_iter()
-        .collect()
+    nodes.iter().filter_map(of_node).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// Whether servers get a public address of a kind; they do unless the file says otherwise.
@@ -174,7 +170,7 @@ fn load_balancer(cluster: &Cluster, network: &NetworkPlan) -> Option<LoadBalance
     let Cloud::Hetzner(hetzner) = &cluster.cloud else {
         return None;
     };
-    let address = network.load_balancers?.host(FIRST_NODE + 1)?;
+    let address = NetworkPlan::node_address(network.load_balancers?, 1)?;
     wants_load_balancer(cluster).then(|| planned_balancer(cluster, hetzner, address))
 }
 
@@ -182,9 +178,7 @@ fn load_balancer(cluster: &Cluster, network: &NetworkPlan) -> Option<LoadBalance
 pub(crate) fn wants_load_balancer(cluster: &Cluster) -> bool {
     let control_plane = &cluster.control_plane;
     let asked = control_plane.load_balancer.as_ref();
-    let enabled = asked
-        .and_then(|balancer| balancer.enabled.as_ref())
-        .map(|enabled| enabled.value);
+    let enabled = asked.and_then(|balancer| balancer.enabled.as_ref()).map(|enabled| enabled.value);
     enabled.unwrap_or(asked.is_some() || control_plane.vip.is_none())
 }
 
@@ -218,14 +212,8 @@ fn endpoint(
     nodes: &[NodePlan],
     balancer: Option<&LoadBalancerPlan>,
 ) -> Endpoint {
-    let first = nodes
-        .first()
-        .map_or(Ipv4Addr::LOCALHOST, |node| node.address);
-    match (
-        &cluster.control_plane.hostname,
-        balancer,
-        &cluster.control_plane.vip,
-    ) {
+    let first = nodes.first().map_or(Ipv4Addr::LOCALHOST, |node| node.address);
+    match (&cluster.control_plane.hostname, balancer, &cluster.control_plane.vip) {
         (Some(name), _, _) => Endpoint::Hostname(name.value.to_string()),
         (None, Some(balancer), _) => Endpoint::LoadBalancer(balancer.name.clone()),
         (None, None, Some(vip)) => Endpoint::Vip(vip.value),

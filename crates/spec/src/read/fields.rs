@@ -8,12 +8,13 @@
 use std::cell::RefCell;
 
 use super::nearest::nearest;
-use super::node::{Content, Entry, Node, Scalar as ScalarNode, ScalarKind};
+use super::node::{Content, Entry, Node, ScalarKind};
 use super::problem::{Problem, Problems};
 use super::shape::{Field, Kind, Pick, Shape};
 use super::source::{Span, Spanned};
+use super::wording::{bad_value, names_a_secret, wrong_json_type, wrong_kind};
 use crate::rules::Rule;
-use crate::scalar::{Complaint, Format, Json, Scalar, one_of, shortened};
+use crate::scalar::{Scalar, one_of, shortened};
 
 /// A mapping that is being decoded.
 pub(crate) struct Fields<'a> {
@@ -32,10 +33,7 @@ pub(crate) struct Fields<'a> {
 impl<'a> Fields<'a> {
     /// Opens the root of a document.
     pub(crate) fn root(node: &'a Node, shape: &'static Shape, problems: &'a Problems) -> Self {
-        let place = Place {
-            at: node.caret(),
-            name: String::new(),
-        };
+        let place = Place { at: node.caret(), name: String::new() };
         Self::open(node, place, shape, problems)
     }
 
@@ -48,7 +46,7 @@ impl<'a> Fields<'a> {
         let fields = Self {
             shape,
             entries,
-            at,
+            at: if entries.is_some() { at } else { Span::NOWHERE },
             name,
             problems,
             asked: RefCell::default(),
@@ -104,52 +102,52 @@ impl<'a> Fields<'a> {
 
     /// Takes a scalar that must be there.
     pub(crate) fn required<T: Scalar>(&self, key: &'static str) -> Spanned<T> {
-        self.optional(key)
-            .unwrap_or_else(|| Spanned::new(T::stand_in(), Span::NOWHERE))
+        self.optional(key).unwrap_or_else(unreadable)
     }
 
     /// Takes a scalar that may be there.
     pub(crate) fn optional<T: Scalar>(&self, key: &'static str) -> Option<Spanned<T>> {
-        self.ask(
-            key,
-            |kind| matches!(kind, Kind::Scalar(format) if *format == T::FORMAT),
-        );
-        self.entry(key)
-            .map(|entry| self.scalar(&entry.value, entry.key.span))
+        self.ask(key, |kind| matches!(kind, Kind::Scalar(format) if *format == T::FORMAT));
+        match self.entry(key) {
+            Some(entry) => Some(self.scalar(&entry.value, entry.key.span)),
+            None => self.is_meant(key).then(unreadable),
+        }
     }
 
     /// Takes a list of scalars; a missing key is an empty list.
     pub(crate) fn list<T: Scalar>(&self, key: &'static str) -> Vec<Spanned<T>> {
-        self.ask(
-            key,
-            |kind| matches!(kind, Kind::Scalars(format) if *format == T::FORMAT),
-        );
-        self.items(key)
-            .iter()
-            .map(|item| self.scalar(item, item.span))
-            .collect()
+        self.ask(key, |kind| matches!(kind, Kind::Scalars(format) if *format == T::FORMAT));
+        let read = |item: &Node| self.scalar(item, item.span);
+        match self.items(key) {
+            Some(items) => items.iter().map(read).collect(),
+            None => vec![unreadable()],
+        }
     }
 
     /// Takes a mapping that must be there.
     pub(crate) fn required_map(&self, key: &'static str) -> Self {
-        let Some(field) = self.shape.field(key) else {
-            unreachable!("{key} is described")
-        };
-        let Kind::Map(shape) = field.kind else {
-            unreachable!("{key} is described as a mapping")
-        };
-        self.map(key).unwrap_or_else(|| self.unreadable(shape))
+        let shape = self.ask_for_map(key);
+        self.take_map(key, shape).unwrap_or_else(|| self.unreadable(shape))
     }
 
     /// Takes a mapping that may be there.
     pub(crate) fn map(&self, key: &'static str) -> Option<Self> {
-        let kind = self.ask(key, |kind| matches!(kind, Kind::Map(_)));
-        let Kind::Map(shape) = kind else { return None };
-        let entry = self.entry(key)?;
-        let place = Place {
-            at: entry.key.span,
-            name: format!("`{key}`"),
+        let shape = self.ask_for_map(key);
+        self.take_map(key, shape)
+    }
+
+    fn ask_for_map(&self, key: &'static str) -> &'static Shape {
+        match self.ask(key, |kind| matches!(kind, Kind::Map(_))) {
+            Kind::Map(shape) => shape,
+            _ => unreachable!("`{key}` is described as a mapping"),
+        }
+    }
+
+    fn take_map(&self, key: &'static str, shape: &'static Shape) -> Option<Self> {
+        let Some(entry) = self.entry(key) else {
+            return self.is_meant(key).then(|| self.unreadable(shape));
         };
+        let place = Place { at: entry.key.span, name: format!("`{key}`") };
         Some(Self::open(&entry.value, place, shape, self.problems))
     }
 
@@ -160,13 +158,13 @@ impl<'a> Fields<'a> {
             return Vec::new();
         };
         let open = |item: &'a Node| {
-            let place = Place {
-                at: item.caret(),
-                name: format!("an entry of `{key}`"),
-            };
+            let place = Place { at: item.caret(), name: format!("an entry of `{key}`") };
             Self::open(item, place, shape, self.problems)
         };
-        self.items(key).iter().map(open).collect()
+        match self.items(key) {
+            Some(items) => items.iter().map(open).collect(),
+            None => vec![self.unreadable(shape)],
+        }
     }
 
     /// Takes a mapping from scalars to scalars; a missing key is an empty one.
@@ -176,33 +174,21 @@ impl<'a> Fields<'a> {
     ) -> Vec<(Spanned<K>, Spanned<V>)> {
         let described = |kind: &Kind| matches!(kind, Kind::Table { keys, values } if *keys == K::FORMAT && *values == V::FORMAT);
         self.ask(key, described);
-        let read = |entry: &Entry| {
-            (
-                self.key(&entry.key),
-                self.scalar(&entry.value, entry.key.span),
-            )
-        };
+        let read =
+            |entry: &Entry| (self.key(&entry.key), self.scalar(&entry.value, entry.key.span));
         self.entries_of(key).iter().map(read).collect()
     }
 
     /// Takes a mapping from scalars to mappings; a missing key is an empty one.
     pub(crate) fn table_of_maps<K: Scalar>(&self, key: &'static str) -> Vec<(Spanned<K>, Self)> {
-        let kind = self.ask(
-            key,
-            |kind| matches!(kind, Kind::TableOfMaps { keys, .. } if *keys == K::FORMAT),
-        );
+        let kind = self
+            .ask(key, |kind| matches!(kind, Kind::TableOfMaps { keys, .. } if *keys == K::FORMAT));
         let Kind::TableOfMaps { values: shape, .. } = kind else {
             return Vec::new();
         };
         let read = |entry: &'a Entry| {
-            let place = Place {
-                at: entry.key.span,
-                name: format!("`{}`", entry.key.value),
-            };
-            (
-                self.key(&entry.key),
-                Self::open(&entry.value, place, shape, self.problems),
-            )
+            let place = Place { at: entry.key.span, name: format!("`{}`", entry.key.value) };
+            (self.key(&entry.key), Self::open(&entry.value, place, shape, self.problems))
         };
         self.entries_of(key).iter().map(read).collect()
     }
@@ -213,8 +199,7 @@ impl<'a> Fields<'a> {
         let entry = self.entry(key)?;
         if entry.value.entries().is_none() {
             let expected = Kind::Free.expected();
-            self.problems
-                .push(wrong_kind(&entry.value, entry.key.span, expected));
+            self.problems.push(wrong_kind(&entry.value, entry.key.span, expected));
             return None;
         }
         entry.value.report_ambiguous(self.problems);
@@ -227,10 +212,7 @@ impl<'a> Fields<'a> {
     /// every key of its description: what the schema offers, the decoder reads.
     pub(crate) fn finish(self) {
         let asked = self.asked.borrow();
-        let forgotten = self
-            .shape
-            .fields()
-            .find(|field| !asked.contains(&field.key));
+        let forgotten = self.shape.fields().find(|field| !asked.contains(&field.key));
         debug_assert!(
             forgotten.is_none(),
             "the decoder of {} never asks for `{}`",
@@ -260,15 +242,16 @@ impl<'a> Fields<'a> {
         self.entries?.iter().find(|entry| entry.key.value == key)
     }
 
-    fn items(&self, key: &str) -> &'a [Node] {
+    /// The items of a list, none if it is not there; `None` if it cannot be read.
+    fn items(&self, key: &str) -> Option<&'a [Node]> {
         let Some(entry) = self.entry(key) else {
-            return &[];
+            return (!self.is_meant(key)).then_some(&[]);
         };
         if let Content::List(items) = &entry.value.content {
-            return items;
+            return Some(items);
         }
         self.refuse(key, entry);
-        &[]
+        None
     }
 
     fn entries_of(&self, key: &str) -> &'a [Entry] {
@@ -286,15 +269,12 @@ impl<'a> Fields<'a> {
             return;
         };
         let problem = wrong_kind(&entry.value, entry.key.span, field.kind.expected());
-        self.problems
-            .push(match (field.kind, &entry.value.content) {
-                (Kind::Scalars(_), Content::Scalar(scalar)) if !entry.value.is_null() => problem
-                    .label(format!(
-                        "put it in brackets: `[{}]`",
-                        shortened(&scalar.text)
-                    )),
-                _ => problem,
-            });
+        self.problems.push(match (field.kind, &entry.value.content) {
+            (Kind::Scalars(_), Content::Scalar(scalar)) if !entry.value.is_null() => {
+                problem.label(format!("put it in brackets: `[{}]`", shortened(&scalar.text)))
+            }
+            _ => problem,
+        });
     }
 
     fn key<K: Scalar>(&self, key: &Spanned<String>) -> Spanned<K> {
@@ -325,7 +305,7 @@ impl<'a> Fields<'a> {
 
     fn stand_in<T: Scalar>(&self, problem: Problem) -> Spanned<T> {
         self.problems.push(problem);
-        Spanned::new(T::stand_in(), Span::NOWHERE)
+        unreadable()
     }
 
     fn check_keys(&self) {
@@ -365,24 +345,21 @@ impl<'a> Fields<'a> {
                     second.key.span,
                     format!("{} has more than one choice", self.name),
                 )
-                .label(format!(
-                    "use either `{}` or `{}`",
-                    first.key.value, second.key.value
-                ))
+                .label(format!("use either `{}` or `{}`", first.key.value, second.key.value))
                 .related(first.key.span, "the first choice"),
             ),
             _ => {}
         }
     }
 
-    /// Whether a misspelt key of the mapping means this one, or the mapping is not there at all.
+    /// Whether a key that is not there was meant: it is misspelt, or the mapping cannot be read.
+    ///
+    /// It is then taken for one that cannot be read, so that nothing is said to be missing.
     fn is_meant(&self, key: &str) -> bool {
         let Some(entries) = self.entries else {
             return true;
         };
-        entries
-            .iter()
-            .any(|entry| self.meant(&entry.key.value) == Some(key))
+        entries.iter().any(|entry| self.meant(&entry.key.value) == Some(key))
     }
 
     fn meant(&self, key: &str) -> Option<&'static str> {
@@ -436,82 +413,12 @@ impl<'a> Fields<'a> {
     }
 }
 
+/// What takes the place of a scalar that could not be read.
+fn unreadable<T: Scalar>() -> Spanned<T> {
+    Spanned::new(T::stand_in(), Span::NOWHERE)
+}
+
 struct Place {
     at: Span,
     name: String,
-}
-
-fn names_a_secret(key: &str) -> bool {
-    let key = key.to_lowercase();
-    ["token", "password", "secret", "privatekey", "passphrase"]
-        .iter()
-        .any(|word| key.contains(word))
-}
-
-fn wrong_kind(node: &Node, key: Span, expected: String) -> Problem {
-    if node.is_null() {
-        // The span of nothing is empty; the key is what can be shown.
-        let at = if node.span.is_nowhere() {
-            node.span
-        } else {
-            key
-        };
-        let label = match expected.strip_prefix("expected ") {
-            Some("a mapping") => "expected a mapping; `{}` takes the defaults".to_owned(),
-            _ => expected,
-        };
-        return Problem::error(Rule::EmptyValue, at, "a value is missing").label(label);
-    }
-    let found = node.kind();
-    Problem::error(
-        Rule::WrongType,
-        node.caret(),
-        format!("{expected}, found {found}"),
-    )
-    .label(format!("this is {found}"))
-}
-
-fn bad_value(text: &str, span: Span, format: Format, complaint: Complaint) -> Problem {
-    let message = complaint
-        .message
-        .unwrap_or_else(|| format!("`{}` is not {}", shortened(text), format.name));
-    complaint.notes.into_iter().fold(
-        Problem::error(Rule::BadValue, span, message).label(complaint.label),
-        Problem::note,
-    )
-}
-
-/// A scalar that reads well but has another type in JSON, where editors and schemas look.
-fn wrong_json_type(
-    scalar: &ScalarNode,
-    span: Span,
-    format: Format,
-    reads: bool,
-) -> Option<Problem> {
-    let text = shortened(&scalar.text);
-    let found = scalar.kind.name();
-    let wrong = |label: String| {
-        Problem::error(
-            Rule::WrongType,
-            span,
-            format!("expected {}, found {found}", format.name),
-        )
-        .label(label)
-    };
-    match (format.json, scalar.kind) {
-        (Json::Text { .. } | Json::Words(_), ScalarKind::Text) => None,
-        (Json::Text { .. } | Json::Words(_), _) if reads => {
-            Some(wrong(format!("put it in quotes: `\"{text}\"`")))
-        }
-        (Json::Integer { .. } | Json::Number | Json::Boolean, ScalarKind::Text) if reads => {
-            Some(wrong(format!("remove the quotes: `{text}`")))
-        }
-        (Json::Integer { .. }, ScalarKind::Boolean | ScalarKind::Float) => {
-            Some(wrong(format!("this is {found}")))
-        }
-        (Json::Boolean, ScalarKind::Integer | ScalarKind::Float) => {
-            Some(wrong("expected `true` or `false`".to_owned()))
-        }
-        _ => None,
-    }
 }

@@ -8,6 +8,7 @@ mod problem;
 mod render;
 mod shape;
 mod source;
+mod wording;
 
 pub use nearest::nearest;
 pub use node::{Content, Entry, Node, Scalar as ScalarNode, ScalarKind};

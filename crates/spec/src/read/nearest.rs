@@ -23,10 +23,7 @@ fn allowed(word: &str, candidate: &str) -> usize {
 }
 
 fn fold(word: &str) -> Vec<char> {
-    word.chars()
-        .filter(|c| !matches!(c, '-' | '_'))
-        .flat_map(char::to_lowercase)
-        .collect()
+    word.chars().filter(|c| !matches!(c, '-' | '_')).flat_map(char::to_lowercase).collect()
 }
 
 /// Edits between two words, where swapping two neighbours is one edit.

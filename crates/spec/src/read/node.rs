@@ -64,11 +64,7 @@ pub enum ScalarKind {
 impl Scalar {
     /// Returns the scalar for a text in the given style.
     pub(crate) fn new(text: String, plain: bool) -> Self {
-        let kind = if plain {
-            ScalarKind::of_plain(&text)
-        } else {
-            ScalarKind::Text
-        };
+        let kind = if plain { ScalarKind::of_plain(&text) } else { ScalarKind::Text };
         Self { text, kind, plain }
     }
 
@@ -78,12 +74,9 @@ impl Scalar {
         let digits = text.trim_start_matches(['+', '-']);
         let leading_zero = digits.len() > 1
             && digits.starts_with('0')
-            && digits
-                .bytes()
-                .all(|byte| byte.is_ascii_digit() || byte == b'_');
-        let old_boolean = ["yes", "no", "on", "off", "y", "n"]
-            .iter()
-            .any(|word| text.eq_ignore_ascii_case(word));
+            && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_');
+        let old_boolean =
+            ["yes", "no", "on", "off", "y", "n"].iter().any(|word| text.eq_ignore_ascii_case(word));
         self.plain && (leading_zero || old_boolean)
     }
 }
@@ -167,10 +160,9 @@ impl Node {
     /// The value of a key, if this is a mapping that has it.
     pub fn get(&self, key: &str) -> Option<&Self> {
         match &self.content {
-            Content::Map(entries) => entries
-                .iter()
-                .find(|entry| entry.key.value == key)
-                .map(|entry| &entry.value),
+            Content::Map(entries) => {
+                entries.iter().find(|entry| entry.key.value == key).map(|entry| &entry.value)
+            }
             _ => None,
         }
     }
@@ -207,9 +199,7 @@ impl Node {
                     problems.push(ambiguous(self.span, scalar));
                 }
             }
-            Content::List(items) => items
-                .iter()
-                .for_each(|item| item.report_ambiguous(problems)),
+            Content::List(items) => items.iter().for_each(|item| item.report_ambiguous(problems)),
             Content::Map(entries) => {
                 for entry in entries {
                     entry.value.report_ambiguous(problems);
@@ -226,9 +216,7 @@ fn ambiguous(span: Span, scalar: &Scalar) -> Problem {
         span,
         format!("`{text}` means different things to different readers"),
     )
-    .label(format!(
-        "write `\"{text}\"` for text, or the number or boolean that is meant"
-    ))
+    .label(format!("write `\"{text}\"` for text, or the number or boolean that is meant"))
     .note("YAML 1.1 reads `on` as true and `0644` as octal, YAML 1.2 does not")
 }
 
@@ -237,9 +225,9 @@ impl Scalar {
         match self.kind {
             ScalarKind::Null => Value::Null,
             ScalarKind::Boolean => Value::Bool(self.text.eq_ignore_ascii_case("true")),
-            ScalarKind::Integer => self
-                .integer()
-                .map_or_else(|| self.text.clone().into(), Value::from),
+            ScalarKind::Integer => {
+                self.integer().map_or_else(|| self.text.clone().into(), Value::from)
+            }
             ScalarKind::Float => self
                 .text
                 .parse::<f64>()

@@ -31,10 +31,7 @@ pub(crate) fn decode_text(name: &str, bytes: &[u8]) -> (Source, Option<Problem>)
         Err(error) => {
             let start = error.valid_up_to();
             let text = String::from_utf8_lossy(bytes);
-            let span = Span {
-                start,
-                end: start + '\u{FFFD}'.len_utf8(),
-            };
+            let span = Span { start, end: start + '\u{FFFD}'.len_utf8() };
             (Source::new(name, text), Some(not_utf8(span, bytes)))
         }
     }
@@ -50,9 +47,8 @@ fn too_large(bytes: usize) -> Problem {
 }
 
 fn not_utf8(span: Span, bytes: &[u8]) -> Problem {
-    let problem = Problem::error(Rule::NotUtf8, span, "the file is not valid UTF-8").label(
-        format!("byte 0x{:02X} cannot stand here", bytes[span.start]),
-    );
+    let problem = Problem::error(Rule::NotUtf8, span, "the file is not valid UTF-8")
+        .label(format!("byte 0x{:02X} cannot stand here", bytes[span.start]));
     if bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]) {
         return problem.help("it looks like UTF-16; save it as UTF-8");
     }
@@ -68,13 +64,7 @@ pub(crate) fn parse(source: &Source, problems: &Problems) -> Option<Node> {
         emit_anchor_events: true,
         emit_comments: false,
     };
-    let mut builder = Builder {
-        problems,
-        open: Vec::new(),
-        root: None,
-        documents: 0,
-        aliases: 0,
-    };
+    let mut builder = Builder { problems, open: Vec::new(), root: None, documents: 0, aliases: 0 };
     for next in Parser::new_from_str_with_options(source.text(), options) {
         match next {
             Ok((event, span)) => {
@@ -115,10 +105,7 @@ struct Collection {
 
 enum Items {
     List(Vec<Node>),
-    Map {
-        entries: Vec<Entry>,
-        key: PendingKey,
-    },
+    Map { entries: Vec<Entry>, key: PendingKey },
 }
 
 /// What the next node in a mapping is.
@@ -137,32 +124,20 @@ impl Builder<'_> {
             Event::DocumentStart(..) => self.start_document(span),
             Event::Scalar(text, style, ..) => {
                 let scalar = Scalar::new(text.into_owned(), style == ScalarStyle::Plain);
-                self.place(Node {
-                    span,
-                    content: Content::Scalar(scalar),
-                });
+                self.place(Node { span, content: Content::Scalar(scalar) });
             }
             Event::SequenceStart(..) => {
-                self.open.push(Collection {
-                    start: span,
-                    items: Items::List(Vec::new()),
-                });
+                self.open.push(Collection { start: span, items: Items::List(Vec::new()) });
             }
             Event::MappingStart(..) => {
-                let items = Items::Map {
-                    entries: Vec::new(),
-                    key: PendingKey::Awaited,
-                };
+                let items = Items::Map { entries: Vec::new(), key: PendingKey::Awaited };
                 self.open.push(Collection { start: span, items });
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(span),
             Event::Alias(_) | Event::UnresolvedAlias(_) => {
                 self.refuse_alias(span);
                 let scalar = Scalar::new(String::new(), true);
-                self.place(Node {
-                    span: Span::NOWHERE,
-                    content: Content::Scalar(scalar),
-                });
+                self.place(Node { span: Span::NOWHERE, content: Content::Scalar(scalar) });
             }
             Event::Anchor(..) => self.refuse_alias(span),
             _ => {}
@@ -219,10 +194,7 @@ impl Builder<'_> {
         let Some(collection) = self.open.pop() else {
             return;
         };
-        let span = Span {
-            start: collection.start.start,
-            end: end.end.max(collection.start.end),
-        };
+        let span = Span { start: collection.start.start, end: end.end.max(collection.start.end) };
         let content = match collection.items {
             Items::List(items) => Content::List(items),
             Items::Map { entries, .. } => Content::Map(entries),
@@ -241,10 +213,7 @@ impl Builder<'_> {
             Items::List(items) => items.push(node),
             Items::Map { entries, key } => match std::mem::replace(key, PendingKey::Awaited) {
                 PendingKey::Awaited => *key = read_key(node, entries, self.problems),
-                PendingKey::Read(name) => entries.push(Entry {
-                    key: name,
-                    value: node,
-                }),
+                PendingKey::Read(name) => entries.push(Entry { key: name, value: node }),
                 PendingKey::Refused => {}
             },
         }
@@ -256,24 +225,16 @@ fn read_key(node: Node, entries: &[Entry], problems: &Problems) -> PendingKey {
     let span = node.span;
     let Content::Scalar(scalar) = node.content else {
         problems.push(
-            Problem::error(
-                Rule::Syntax,
-                node.caret(),
-                format!("{} cannot be a key", node.kind()),
-            )
-            .label("expected the name of a setting")
-            .help("a value in braces, such as `{{ name }}` of a template, needs quotes"),
+            Problem::error(Rule::Syntax, node.caret(), format!("{} cannot be a key", node.kind()))
+                .label("expected the name of a setting")
+                .help("a value in braces, such as `{{ name }}` of a template, needs quotes"),
         );
         return PendingKey::Refused;
     };
     if scalar.plain && scalar.text == "<<" {
         problems.push(
-            Problem::error(
-                Rule::Alias,
-                span,
-                "merge keys are not read in a cluster file",
-            )
-            .label("write the settings out"),
+            Problem::error(Rule::Alias, span, "merge keys are not read in a cluster file")
+                .label("write the settings out"),
         );
         return PendingKey::Refused;
     }
@@ -292,26 +253,13 @@ fn duplicate_key(key: &str, span: Span, first: Span) -> Problem {
 
 fn span_of(span: &granit_parser::Span) -> Span {
     // Byte offsets are always known for input from a string.
-    span.byte_range().map_or(Span::NOWHERE, |range| Span {
-        start: range.start,
-        end: range.end,
-    })
+    span.byte_range().map_or(Span::NOWHERE, |range| Span { start: range.start, end: range.end })
 }
 
 fn syntax_problem(source: &Source, error: &ScanError) -> Problem {
-    let start = error
-        .marker()
-        .byte_offset()
-        .unwrap_or(0)
-        .min(source.text().len());
-    let width = source.text()[start..]
-        .chars()
-        .next()
-        .map_or(0, char::len_utf8);
-    let span = Span {
-        start,
-        end: start + width,
-    };
+    let start = error.marker().byte_offset().unwrap_or(0).min(source.text().len());
+    let width = source.text()[start..].chars().next().map_or(0, char::len_utf8);
+    let span = Span { start, end: start + width };
     match error.kind() {
         ErrorKind::RecursionLimitExceeded => {
             Problem::error(Rule::TooDeep, span, "the file nests too deeply")

@@ -36,6 +36,8 @@ pub struct Problem {
     pub notes: Vec<String>,
     /// What to do about it.
     pub help: Vec<String>,
+    /// Places of further values that the problem follows from.
+    causes: Vec<Span>,
 }
 
 /// A second place that a problem points at.
@@ -110,6 +112,7 @@ impl Problem {
             related: Vec::new(),
             notes: Vec::new(),
             help: Vec::new(),
+            causes: Vec::new(),
         }
     }
 
@@ -123,10 +126,14 @@ impl Problem {
     /// Points at a second place.
     #[must_use]
     pub fn related(mut self, span: Span, label: impl Into<String>) -> Self {
-        self.related.push(Related {
-            span,
-            label: label.into(),
-        });
+        self.related.push(Related { span, label: label.into() });
+        self
+    }
+
+    /// Says that the problem only exists if the value at this place was read.
+    #[must_use]
+    pub(crate) fn follows_from(mut self, cause: Span) -> Self {
+        self.causes.push(cause);
         self
     }
 
@@ -146,8 +153,12 @@ impl Problem {
 
     /// Whether any place it points at belongs to a value that could not be read.
     fn follows_from_another(&self) -> bool {
-        self.span.is_some_and(Span::is_nowhere)
-            || self.related.iter().any(|related| related.span.is_nowhere())
+        let related = self.related.iter().map(|related| related.span);
+        self.span
+            .into_iter()
+            .chain(related)
+            .chain(self.causes.iter().copied())
+            .any(Span::is_nowhere)
     }
 
     /// The form for machines.
@@ -171,19 +182,13 @@ impl Problem {
 
 impl PlaceRecord {
     fn new(source: &Source, span: Span) -> Self {
-        Self {
-            start: source.position(span.start),
-            end: source.position(span.end),
-        }
+        Self { start: source.position(span.start), end: source.position(span.end) }
     }
 }
 
 impl RelatedRecord {
     fn new(source: &Source, related: &Related) -> Self {
-        Self {
-            place: PlaceRecord::new(source, related.span),
-            label: related.label.clone(),
-        }
+        Self { place: PlaceRecord::new(source, related.span), label: related.label.clone() }
     }
 }
 

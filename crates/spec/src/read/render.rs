@@ -26,11 +26,7 @@ pub(crate) fn render(source: &Source, problems: &[Problem], colour: Colour) -> S
         .map(|problem| renderer.render(&[group(source, problem)]))
         .collect();
     blocks.extend(closing(source, problems).map(|line| renderer.render(&[line])));
-    blocks
-        .iter()
-        .map(|block| format!("{block}\n"))
-        .collect::<Vec<_>>()
-        .join("\n")
+    blocks.iter().map(|block| format!("{block}\n")).collect::<Vec<_>>().join("\n")
 }
 
 fn renderer(colour: Colour) -> Renderer {
@@ -61,24 +57,15 @@ fn group<'a>(source: &'a Source, problem: &'a Problem) -> Group<'a> {
         group = group.element(snippet);
     }
     group = group.elements(
-        problem
-            .notes
-            .iter()
-            .map(|note| Level::NOTE.message(normalize_untrusted_str(note))),
+        problem.notes.iter().map(|note| Level::NOTE.message(normalize_untrusted_str(note))),
     );
     group.elements(
-        problem
-            .help
-            .iter()
-            .map(|help| Level::HELP.message(normalize_untrusted_str(help))),
+        problem.help.iter().map(|help| Level::HELP.message(normalize_untrusted_str(help))),
     )
 }
 
 fn closing<'a>(source: &Source, problems: &[Problem]) -> Option<Group<'a>> {
-    let errors = problems
-        .iter()
-        .filter(|problem| problem.severity == Severity::Error)
-        .count();
+    let errors = problems.iter().filter(|problem| problem.severity == Severity::Error).count();
     if errors == 0 {
         return None;
     }
@@ -96,9 +83,5 @@ fn closing<'a>(source: &Source, problems: &[Problem]) -> Option<Group<'a>> {
 }
 
 fn counted(count: usize, what: &str) -> String {
-    if count == 1 {
-        format!("1 {what}")
-    } else {
-        format!("{count} {what}s")
-    }
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }

@@ -54,32 +54,19 @@ pub(crate) enum Kind {
     /// A mapping from scalars to scalars.
     Table { keys: Format, values: Format },
     /// A mapping from scalars to mappings with known keys.
-    TableOfMaps {
-        keys: Format,
-        values: &'static Shape,
-    },
+    TableOfMaps { keys: Format, values: &'static Shape },
     /// A mapping that is passed on as it is.
     Free,
 }
 
 /// A key that must be there.
 pub(crate) const fn required(key: &'static str, kind: Kind, doc: &'static str) -> Field {
-    Field {
-        key,
-        kind,
-        required: true,
-        doc,
-    }
+    Field { key, kind, required: true, doc }
 }
 
 /// A key that may be there.
 pub(crate) const fn optional(key: &'static str, kind: Kind, doc: &'static str) -> Field {
-    Field {
-        key,
-        kind,
-        required: false,
-        doc,
-    }
+    Field { key, kind, required: false, doc }
 }
 
 impl Shape {

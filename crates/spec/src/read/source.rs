@@ -41,10 +41,7 @@ pub struct Position {
 impl Source {
     /// Returns a source with the given name for messages.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            text: text.into(),
-        }
+        Self { name: name.into(), text: text.into() }
     }
 
     /// The name that messages show.
@@ -76,10 +73,7 @@ impl Span {
     /// The place of a stand-in: a value that could not be read, about which the
     /// reader has been told already. A problem that points here is dropped, so
     /// that one mistake gives one message.
-    pub const NOWHERE: Self = Self {
-        start: usize::MAX,
-        end: usize::MAX,
-    };
+    pub const NOWHERE: Self = Self { start: usize::MAX, end: usize::MAX };
 
     /// Whether this is the place of a stand-in.
     pub fn is_nowhere(self) -> bool {

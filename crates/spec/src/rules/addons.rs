@@ -7,11 +7,8 @@ use crate::cluster::{
 use crate::read::{Problem, Problems, Span};
 
 /// Addons that carry a secret, which a machine config must not.
-const WITH_SECRETS: [AddonName; 3] = [
-    AddonName::SealedSecrets,
-    AddonName::Flux,
-    AddonName::ProxmoxCsi,
-];
+const WITH_SECRETS: [AddonName; 3] =
+    [AddonName::SealedSecrets, AddonName::Flux, AddonName::ProxmoxCsi];
 
 pub(super) fn check(cluster: &Cluster, problems: &Problems) {
     check_cni(cluster, problems);
@@ -35,10 +32,7 @@ fn check_cni(cluster: &Cluster, problems: &Problems) {
         problems.push(
             Problem::error(
                 Rule::NoCni,
-                cluster
-                    .addons
-                    .at()
-                    .unwrap_or(cluster.kubernetes.version.span),
+                cluster.addons.at().unwrap_or(cluster.kubernetes.version.span),
                 "the cluster has no pod network",
             )
             .label("add `cilium: {}` to `addons`")
@@ -74,10 +68,7 @@ fn check_source(addon: &Addon, problems: &Problems) {
     let others = [
         ("chart", addon.chart.as_ref().map(|chart| chart.at)),
         ("values", addon.values.as_ref().map(|values| values.span)),
-        (
-            "valuesFiles",
-            addon.values_files.first().map(|file| file.span),
-        ),
+        ("valuesFiles", addon.values_files.first().map(|file| file.span)),
     ];
     for (key, span) in others {
         let Some(span) = span else { continue };
@@ -97,10 +88,8 @@ fn check_source(addon: &Addon, problems: &Problems) {
 }
 
 fn check_delivery(addon: &Addon, problems: &Problems) {
-    let Some(delivery) = addon
-        .delivery
-        .as_ref()
-        .filter(|delivery| delivery.value == Delivery::Inline)
+    let Some(delivery) =
+        addon.delivery.as_ref().filter(|delivery| delivery.value == Delivery::Inline)
     else {
         return;
     };
@@ -118,10 +107,7 @@ fn check_gitops(cluster: &Cluster, addon: &Addon, problems: &Problems) {
         return;
     };
     let name = addon.name.value;
-    if matches!(
-        name,
-        AddonName::Cilium | AddonName::HcloudCcm | AddonName::Flux
-    ) {
+    if matches!(name, AddonName::Cilium | AddonName::HcloudCcm | AddonName::Flux) {
         let note = match name {
             AddonName::Cilium => "Flux' own pods need a pod network",
             AddonName::HcloudCcm => {
@@ -140,12 +126,8 @@ fn check_gitops(cluster: &Cluster, addon: &Addon, problems: &Problems) {
         );
     } else if cluster.addons.get(AddonName::Flux).is_none() {
         problems.push(
-            Problem::error(
-                Rule::NoGitops,
-                by.span,
-                format!("nothing would install {name}"),
-            )
-            .label("`gitops` needs the addon `flux`"),
+            Problem::error(Rule::NoGitops, by.span, format!("nothing would install {name}"))
+                .label("`gitops` needs the addon `flux`"),
         );
     }
     let unused = [
@@ -170,16 +152,11 @@ fn no_effect(key: &str, span: Span, by: Span) -> Problem {
 
 fn check_git(git: &GitAccess, problems: &Problems) {
     let repository = &git.repository;
-    let ssh = [
-        ("privateKeyFile", &git.private_key_file),
-        ("knownHostsFile", &git.known_hosts_file),
-    ];
+    let ssh =
+        [("privateKeyFile", &git.private_key_file), ("knownHostsFile", &git.known_hosts_file)];
     let https = [("credentialsFile", &git.credentials_file)];
-    let (wrong, scheme) = if repository.is_ssh() {
-        (&https[..], "https://")
-    } else {
-        (&ssh[..], "ssh://")
-    };
+    let (wrong, scheme) =
+        if repository.is_ssh() { (&https[..], "https://") } else { (&ssh[..], "ssh://") };
     for (key, file) in wrong {
         let Some(file) = file else { continue };
         problems.push(
@@ -227,6 +204,7 @@ fn check_sealing_key(key: &SealingKey, problems: &Problems) {
         ),
         (None, None, None) => problems.push(
             Problem::error(Rule::SealingKey, key.at, "there would be no sealing key")
+                .follows_from(key.generate.as_ref().map_or(key.at, |generate| generate.span))
                 .label("use `generate: true`, or name the files of a key that exists"),
         ),
         (Some(_), None, None) | (None, Some(_), Some(_)) => {}
@@ -238,11 +216,8 @@ fn check_dns(cluster: &Cluster, problems: &Problems) {
     let Some(cilium) = cluster.addons.get(AddonName::Cilium) else {
         return;
     };
-    let forwards = cluster
-        .talos
-        .forward_kube_dns_to_host
-        .as_ref()
-        .filter(|forwards| forwards.value);
+    let forwards =
+        cluster.talos.forward_kube_dns_to_host.as_ref().filter(|forwards| forwards.value);
     let masquerades = cilium.value(&["bpf", "masquerade"]).unwrap_or(true);
     let legacy = cilium.value(&["bpf", "hostLegacyRouting"]).unwrap_or(false);
     // Values in files may say otherwise; only preflight can read them.
@@ -252,10 +227,7 @@ fn check_dns(cluster: &Cluster, problems: &Problems) {
         problems.push(
             Problem::error(Rule::DnsForwarding, forwards.span, "pods would have no DNS")
                 .label("use `false`")
-                .related(
-                    cilium.name.span,
-                    "Cilium masquerades in BPF, past the node's resolver",
-                )
+                .related(cilium.name.span, "Cilium masquerades in BPF, past the node's resolver")
                 .help("or give cilium the values `bpf: { hostLegacyRouting: true }`"),
         );
     }

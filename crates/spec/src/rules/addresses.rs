@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use super::Rule;
 use crate::cluster::{Cloud, Cluster, Machines, NodeGroup, Proxmox};
 use crate::plan::{NetworkPlan, control_plane_name, pool_node_name, vmid};
-use crate::read::{Problem, Problems, Span};
+use crate::read::{Problem, Problems, Span, Spanned};
 use crate::scalar::Cidr;
 
 /// An address that is taken, by whom, and where that is written.
@@ -33,50 +33,42 @@ pub(super) fn check(cluster: &Cluster, problems: &Problems) {
     check_vip(cluster, &plan, &taken, problems);
 }
 
+/// Where the nodes' network is written, or the cloud that has a default.
+pub(super) fn network_span(cluster: &Cluster) -> Span {
+    match &cluster.cloud {
+        Cloud::Hetzner(hetzner) => {
+            hetzner.network.as_ref().map_or(hetzner.at, |network| network.span)
+        }
+        Cloud::Proxmox(proxmox) => proxmox.network.span,
+        Cloud::Machines(machines) => machines.network.span,
+    }
+}
+
 fn gateway_span(cluster: &Cluster) -> Span {
     match &cluster.cloud {
-        Cloud::Hetzner(hetzner) => hetzner
-            .network
-            .as_ref()
-            .map_or(hetzner.at, |network| network.span),
+        Cloud::Hetzner(_) => network_span(cluster),
         Cloud::Proxmox(proxmox) => proxmox.gateway.span,
-        Cloud::Machines(machines) => machines
-            .gateway
-            .as_ref()
-            .map_or(machines.at, |gateway| gateway.span),
+        Cloud::Machines(machines) => {
+            machines.gateway.as_ref().map_or(machines.at, |gateway| gateway.span)
+        }
     }
 }
 
 /// The control planes' addresses; others cannot meet a VIP, and all are unique by construction.
 fn hetzner(cluster: &Cluster, plan: &NetworkPlan) -> Vec<Taken> {
-    let count = cluster
-        .control_plane_count()
-        .min(NetworkPlan::capacity(plan.control_plane));
+    let count = cluster.control_plane_count().min(NetworkPlan::capacity(plan.control_plane));
     (1..=count)
         .filter_map(|number| {
-            let address = plan.control_plane.host(10 + number)?;
+            let address = NetworkPlan::node_address(plan.control_plane, number)?;
             let span = cluster.control_plane.group.at;
-            Some(Taken {
-                address,
-                by: control_plane_name(&cluster.name, number),
-                span,
-            })
+            Some(Taken { address, by: control_plane_name(&cluster.name, number), span })
         })
         .collect()
 }
 
 fn check_proxmox(cluster: &Cluster, proxmox: &Proxmox, problems: &Problems) -> Vec<Taken> {
-    check_gateway(
-        proxmox.gateway.value,
-        proxmox.gateway.span,
-        proxmox.network.value,
-        problems,
-    );
-    let control_plane = (
-        &cluster.control_plane.group,
-        "cp",
-        cluster.control_plane_count(),
-    );
+    check_gateway(proxmox.gateway.value, proxmox.gateway.span, &proxmox.network, problems);
+    let control_plane = (&cluster.control_plane.group, "cp", cluster.control_plane_count());
     let pools = cluster
         .pools
         .iter()
@@ -85,10 +77,7 @@ fn check_proxmox(cluster: &Cluster, proxmox: &Proxmox, problems: &Problems) -> V
     for (group, name, count) in std::iter::once(control_plane).chain(pools) {
         let addresses = vm_addresses(cluster, group, name, count);
         // One message for a group: its addresses follow each other.
-        if let Some(problem) = addresses
-            .iter()
-            .find_map(|address| vm_problem(proxmox, address))
-        {
+        if let Some(problem) = addresses.iter().find_map(|address| vm_problem(proxmox, address)) {
             problems.push(problem);
         }
         taken.extend(addresses);
@@ -103,18 +92,14 @@ fn vm_addresses(cluster: &Cluster, group: &NodeGroup, name: &str, count: u32) ->
     let node = |number: u32| {
         let address = u32::from(first.value).checked_add(number - 1)?;
         let by = pool_node_name(&cluster.name, name, number);
-        Some(Taken {
-            address: address.into(),
-            by,
-            span: first.span,
-        })
+        Some(Taken { address: address.into(), by, span: first.span })
     };
     (1..=count).filter_map(node).collect()
 }
 
 fn vm_problem(proxmox: &Proxmox, taken: &Taken) -> Option<Problem> {
     let Taken { address, by, span } = taken;
-    if let Some(problem) = outside(*address, by, *span, proxmox.network.value) {
+    if let Some(problem) = outside(*address, by, *span, &proxmox.network) {
         return Some(problem);
     }
     if *address == proxmox.gateway.value {
@@ -123,42 +108,27 @@ fn vm_problem(proxmox: &Proxmox, taken: &Taken) -> Option<Problem> {
     let number = vmid(proxmox, *address)?;
     let (from, to) = (&proxmox.vmids.from, &proxmox.vmids.to);
     (from.value <= to.value && number > to.get()).then(|| {
-        Problem::error(
-            Rule::VmIds,
-            proxmox.vmids.to.span,
-            format!("{by} would be VM {number}"),
-        )
-        .label(format!("use {number} at least, or a lower `from`"))
-        .related(
-            *span,
-            "its number is `from` plus the host part of its address",
-        )
+        Problem::error(Rule::VmIds, proxmox.vmids.to.span, format!("{by} would be VM {number}"))
+            .label(format!("use {number} at least, or a lower `from`"))
+            .related(*span, "its number is `from` plus the host part of its address")
     })
 }
 
 fn check_machines(machines: &Machines, problems: &Problems) -> Vec<Taken> {
     let gateway = machines.gateway.as_ref();
     if let Some(gateway) = gateway {
-        check_gateway(
-            gateway.value,
-            gateway.span,
-            machines.network.value,
-            problems,
-        );
+        check_gateway(gateway.value, gateway.span, &machines.network, problems);
     }
     for (index, machine) in machines.nodes.iter().enumerate() {
         let (address, span) = (machine.address.value, machine.address.span);
-        if let Some(problem) = outside(address, machine.name.as_str(), span, machines.network.value)
-        {
+        if let Some(problem) = outside(address, machine.name.as_str(), span, &machines.network) {
             problems.push(problem);
         }
         if let Some(gateway) = gateway.filter(|gateway| gateway.value == address) {
             problems.push(is_gateway(machine.name.as_str(), span, gateway.span));
         }
         let Some(mac) = &machine.mac else { continue };
-        let mut before = machines.nodes[..index]
-            .iter()
-            .filter_map(|other| other.mac.as_ref());
+        let mut before = machines.nodes[..index].iter().filter_map(|other| other.mac.as_ref());
         if let Some(first) = before.find(|other| other.value == mac.value) {
             problems.push(
                 Problem::error(
@@ -179,7 +149,7 @@ fn check_machines(machines: &Machines, problems: &Problems) -> Vec<Taken> {
     machines.nodes.iter().map(taken).collect()
 }
 
-fn check_gateway(gateway: Ipv4Addr, span: Span, network: Cidr, problems: &Problems) {
+fn check_gateway(gateway: Ipv4Addr, span: Span, network: &Spanned<Cidr>, problems: &Problems) {
     if !network.is_host(gateway) {
         problems.push(
             Problem::error(
@@ -187,19 +157,21 @@ fn check_gateway(gateway: Ipv4Addr, span: Span, network: Cidr, problems: &Proble
                 span,
                 format!("the gateway `{gateway}` is not in the network"),
             )
-            .label(format!("expected an address of {network}")),
+            .label(format!("expected an address of {}", network.value))
+            .follows_from(network.span),
         );
     }
 }
 
-fn outside(address: Ipv4Addr, who: &str, span: Span, network: Cidr) -> Option<Problem> {
+fn outside(address: Ipv4Addr, who: &str, span: Span, network: &Spanned<Cidr>) -> Option<Problem> {
     (!network.is_host(address)).then(|| {
         Problem::error(
             Rule::OutsideNetwork,
             span,
             format!("`{who}` would have the address {address}"),
         )
-        .label(format!("expected an address of a host in {network}"))
+        .label(format!("expected an address of a host in {}", network.value))
+        .follows_from(network.span)
     })
 }
 
@@ -216,10 +188,7 @@ fn is_gateway(who: &str, span: Span, gateway: Span) -> Problem {
 fn check_unique(taken: &[Taken], problems: &Problems) {
     let mut reported: Vec<(Span, Span)> = Vec::new();
     for (index, one) in taken.iter().enumerate() {
-        let Some(first) = taken[..index]
-            .iter()
-            .find(|other| other.address == one.address)
-        else {
+        let Some(first) = taken[..index].iter().find(|other| other.address == one.address) else {
             continue;
         };
         // Two groups that run into each other share many addresses; the first tells all.
@@ -251,7 +220,8 @@ fn check_vip(cluster: &Cluster, plan: &NetworkPlan, taken: &[Taken], problems: &
                 "the VIP is not in the control planes' network",
             )
             .label(format!("expected an address of {}", plan.control_plane))
-            .note("the control plane that holds it announces it to its neighbours"),
+            .note("the control plane that holds it announces it to its neighbours")
+            .follows_from(network_span(cluster)),
         );
     } else if let Some(other) = taken.iter().find(|taken| taken.address == vip.value) {
         let problem = Problem::error(

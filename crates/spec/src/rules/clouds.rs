@@ -1,28 +1,20 @@
 //! Settings that belong to another cloud, or are missing for this one.
 
 use super::Rule;
+use super::hardware::{check_server, check_vm};
 use crate::cluster::{Cloud, CloudKind, Cluster, Hetzner, Machines, NodeGroup, Proxmox};
 use crate::plan::wants_load_balancer;
 use crate::read::{Problem, Problems, Span};
-use crate::scalar::Bytes;
 
 /// CPU models without the instructions that Talos is compiled for.
 const OLD_CPUS: [&str; 6] = ["qemu64", "qemu32", "kvm64", "kvm32", "x86-64-v1", "486"];
 
-/// Below it Talos' own checks fail on a control plane.
-const LEAST_MEMORY: Bytes = Bytes::from_mib(1848 - 150);
-/// Below it a worker's.
-const LEAST_WORKER_MEMORY: Bytes = Bytes::from_mib(1024 - 150);
-/// The system's partitions and the 6 GiB that its data partition needs.
-const LEAST_DISK: Bytes = Bytes::from_gib(8);
-const GOOD_MEMORY: Bytes = Bytes::from_gib(4);
-
 /// A group of nodes with the name that messages use.
-struct Group<'a> {
-    what: String,
-    at: Span,
-    settings: &'a NodeGroup,
-    is_control_plane: bool,
+pub(super) struct Group<'a> {
+    pub(super) what: String,
+    pub(super) at: Span,
+    pub(super) settings: &'a NodeGroup,
+    pub(super) is_control_plane: bool,
 }
 
 pub(super) fn check(cluster: &Cluster, problems: &Problems) {
@@ -71,10 +63,7 @@ fn check_foreign(group: &Group<'_>, cloud: CloudKind, problems: &Problems) {
         ("memory", settings.memory.as_ref().map(|it| it.span)),
         ("disk", settings.disk.as_ref().map(|it| it.span)),
         ("hosts", settings.hosts.first().map(|it| it.span)),
-        (
-            "firstAddress",
-            settings.first_address.as_ref().map(|it| it.span),
-        ),
+        ("firstAddress", settings.first_address.as_ref().map(|it| it.span)),
     ];
     let foreign = |keys: &[(&str, Option<Span>)], owner: CloudKind, instead: &str| {
         for (key, span) in keys {
@@ -86,20 +75,12 @@ fn check_foreign(group: &Group<'_>, cloud: CloudKind, problems: &Problems) {
     foreign(
         &hetzner,
         CloudKind::Hetzner,
-        if cloud == CloudKind::Proxmox {
-            "use `cores`, `memory` and `disk`"
-        } else {
-            "remove it"
-        },
+        if cloud == CloudKind::Proxmox { "use `cores`, `memory` and `disk`" } else { "remove it" },
     );
     foreign(
         &proxmox,
         CloudKind::Proxmox,
-        if cloud == CloudKind::Hetzner {
-            "the server's `type` decides"
-        } else {
-            "remove it"
-        },
+        if cloud == CloudKind::Hetzner { "the server's `type` decides" } else { "remove it" },
     );
 }
 
@@ -119,173 +100,12 @@ fn foreign_key(
     .label(instead)
 }
 
-fn check_server(group: &Group<'_>, hetzner: &Hetzner, problems: &Problems) {
-    let Some(server_type) = &group.settings.server_type else {
-        problems.push(missing(group, "type", "`cax11`"));
-        return;
-    };
-    let zone = hetzner.location.zone();
-    let fallbacks = &group.settings.fallbacks;
-    let locations = group
-        .settings
-        .location
-        .iter()
-        .chain(fallbacks.iter().filter_map(|it| it.location.as_ref()));
-    for location in locations.filter(|location| location.zone() != zone) {
-        problems.push(
-            Problem::error(
-                Rule::NetworkZone,
-                location.span,
-                format!("`{}` is in another network zone", location.value),
-            )
-            .label(format!("this is {}", location.zone()))
-            .related(hetzner.location.span, format!("this is {zone}"))
-            .note("a private network cannot leave its zone"),
-        );
-    }
-    for fallback in fallbacks {
-        match (&fallback.server_type, &fallback.location) {
-            (None, None) => problems.push(
-                Problem::error(
-                    Rule::MissingKey,
-                    fallback.at,
-                    "a fallback that changes nothing",
-                )
-                .label("give another `type`, another `location`, or both"),
-            ),
-            (Some(other), _) if other.architecture() != server_type.architecture() => problems
-                .push(
-                    Problem::error(
-                        Rule::Architecture,
-                        other.span,
-                        format!("`{}` has another architecture", other.value),
-                    )
-                    .label(format!("this is {}", other.architecture()))
-                    .related(
-                        server_type.span,
-                        format!("this is {}", server_type.architecture()),
-                    )
-                    .note("the nodes of a group boot from one image"),
-                ),
-            _ => {}
-        }
-    }
-}
-
-fn missing(group: &Group<'_>, key: &str, example: &str) -> Problem {
-    Problem::error(
-        Rule::MissingKey,
-        group.at,
-        format!("missing key `{key}` in {}", group.what),
-    )
-    .label(format!("`{key}` is needed here, such as {example}"))
-}
-
-fn check_vm(group: &Group<'_>, proxmox: &Proxmox, problems: &Problems) {
-    let settings = group.settings;
-    let first_address = proxmox
-        .network
-        .host(21)
-        .map_or_else(String::new, |host| format!("`{host}`"));
-    for (key, is_set, example) in [
-        ("cores", settings.cores.is_some(), "`2`"),
-        ("memory", settings.memory.is_some(), "`4Gi`"),
-        ("disk", settings.disk.is_some(), "`40Gi`"),
-        (
-            "firstAddress",
-            settings.first_address.is_some(),
-            first_address.as_str(),
-        ),
-    ] {
-        if !is_set {
-            problems.push(missing(group, key, example));
-        }
-    }
-    let least = if group.is_control_plane {
-        LEAST_MEMORY
-    } else {
-        LEAST_WORKER_MEMORY
-    };
-    if let Some(memory) = &settings.memory {
-        if memory.value < least {
-            problems.push(
-                Problem::error(
-                    Rule::TooSmall,
-                    memory.span,
-                    format!("{} of memory is too little", memory.value),
-                )
-                .label(format!("Talos needs {least}")),
-            );
-        } else if group.is_control_plane && memory.value < GOOD_MEMORY {
-            problems.push(
-                Problem::warning(
-                    Rule::Tight,
-                    memory.span,
-                    format!("{} of memory is little for a control plane", memory.value),
-                )
-                .label(format!("{GOOD_MEMORY} is better")),
-            );
-        }
-    }
-    if let Some(cores) = settings
-        .cores
-        .as_ref()
-        .filter(|cores| group.is_control_plane && cores.get() < 2)
-    {
-        problems.push(
-            Problem::warning(
-                Rule::Tight,
-                cores.span,
-                "one core is little for a control plane",
-            )
-            .label("2 is better"),
-        );
-    }
-    if let Some(disk) = settings
-        .disk
-        .as_ref()
-        .filter(|disk| disk.value < LEAST_DISK)
-    {
-        problems.push(
-            Problem::error(
-                Rule::TooSmall,
-                disk.span,
-                format!("a disk of {} is too small", disk.value),
-            )
-            .label(format!("Talos needs {LEAST_DISK}")),
-        );
-    }
-    for host in settings
-        .hosts
-        .iter()
-        .filter(|host| !proxmox.hosts.iter().any(|known| known.value == host.value))
-    {
-        let known: Vec<&str> = proxmox.hosts.iter().map(|host| host.as_str()).collect();
-        problems.push(
-            Problem::error(
-                Rule::UnknownHost,
-                host.span,
-                format!("unknown host `{}`", host.value),
-            )
-            .label(format!(
-                "the cloud's `hosts` are {}",
-                crate::scalar::one_of(&known).replace(" or ", " and ")
-            )),
-        );
-    }
-}
-
 /// Talos' own images come from a registry that has no IPv6 address.
 fn check_public(cluster: &Cluster, hetzner: &Hetzner, problems: &Problems) {
     let Some(public) = hetzner.public_ipv4.as_ref().filter(|public| !public.value) else {
         return;
     };
-    if cluster
-        .talos
-        .registries
-        .iter()
-        .any(|(registry, _)| registry.as_str() == "ghcr.io")
-    {
+    if cluster.talos.registries.iter().any(|(registry, _)| registry.as_str() == "ghcr.io") {
         return;
     }
     problems.push(
@@ -305,11 +125,7 @@ fn check_proxmox(proxmox: &Proxmox, problems: &Problems) {
                 .label("name one at least"),
         );
     }
-    if let Some(cpu) = proxmox
-        .cpu
-        .as_ref()
-        .filter(|cpu| OLD_CPUS.contains(&cpu.as_str()))
-    {
+    if let Some(cpu) = proxmox.cpu.as_ref().filter(|cpu| OLD_CPUS.contains(&cpu.as_str())) {
         problems.push(
             Problem::error(
                 Rule::OldCpu,
@@ -335,13 +151,9 @@ fn check_proxmox(proxmox: &Proxmox, problems: &Problems) {
     }
     if proxmox.vmids.from.value > proxmox.vmids.to.value {
         problems.push(
-            Problem::error(
-                Rule::VmIds,
-                proxmox.vmids.to.span,
-                "the range of VM numbers is empty",
-            )
-            .label("this is the highest number")
-            .related(proxmox.vmids.from.span, "this is the lowest"),
+            Problem::error(Rule::VmIds, proxmox.vmids.to.span, "the range of VM numbers is empty")
+                .label("this is the highest number")
+                .related(proxmox.vmids.from.span, "this is the lowest"),
         );
     }
 }
@@ -351,20 +163,14 @@ fn check_machines(cluster: &Cluster, machines: &Machines, problems: &Problems) {
         return;
     }
     for machine in &machines.nodes {
-        let pool = cluster
-            .pools
-            .iter()
-            .find(|pool| pool.name.value == machine.pool.value);
+        let pool = cluster.pools.iter().find(|pool| pool.name.value == machine.pool.value);
         let group = pool.map_or(&cluster.control_plane.group, |pool| &pool.group);
         if machine.install.is_none() && group.install.is_none() {
             problems.push(
                 Problem::error(
                     Rule::NoInstallDisk,
                     machine.name.span,
-                    format!(
-                        "nothing says where Talos is installed on `{}`",
-                        machine.name.value
-                    ),
+                    format!("nothing says where Talos is installed on `{}`", machine.name.value),
                 )
                 .label("it needs `install: { disk: /dev/sda }` or a `diskSelector`")
                 .help("`talos.install` is for all machines"),
@@ -407,18 +213,16 @@ fn check_foreign_settings(cluster: &Cluster, problems: &Problems) {
     }
     if let Some(limit) = &cluster.max_monthly_eur {
         problems.push(
-            Problem::warning(
-                Rule::NoEffect,
-                limit.span,
-                "`maxMonthlyEur` has no effect here",
-            )
-            .label(format!("{} has no prices", cloud.as_str())),
+            Problem::warning(Rule::NoEffect, limit.span, "`maxMonthlyEur` has no effect here")
+                .label(format!("{} has no prices", cloud.as_str())),
         );
     }
 }
 
 fn check_endpoint(cluster: &Cluster, problems: &Problems) {
     let control_plane = &cluster.control_plane;
+    let balancer = control_plane.load_balancer.as_ref();
+    let enabled = balancer.and_then(|balancer| balancer.enabled.as_ref());
     let has_balancer = cluster.cloud.kind() == CloudKind::Hetzner && wants_load_balancer(cluster);
     let has_endpoint =
         has_balancer || control_plane.vip.is_some() || control_plane.hostname.is_some();
@@ -430,7 +234,8 @@ fn check_endpoint(cluster: &Cluster, problems: &Problems) {
                 "nothing leads to all control planes",
             )
             .label("set `vip` or `hostname`")
-            .note("a kubeconfig that names one node stops working with that node"),
+            .note("a kubeconfig that names one node stops working with that node")
+            .follows_from(enabled.map_or(control_plane.group.at, |enabled| enabled.span)),
         );
     }
 }

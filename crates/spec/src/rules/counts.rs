@@ -12,7 +12,13 @@ const MOST_CONTROL_PLANES: u32 = 9;
 const MOST_IN_NETWORK: u32 = 100;
 
 pub(super) fn check(cluster: &Cluster, problems: &Problems) {
-    check_quorum(cluster, problems);
+    let is_known = cluster.counts_were_read();
+    if is_known || cluster.control_plane.count.is_some() {
+        check_quorum(cluster, problems);
+    }
+    if !is_known {
+        return;
+    }
     check_total(cluster, problems);
     check_somewhere_to_schedule(cluster, problems);
     match &cluster.cloud {
@@ -40,12 +46,8 @@ fn check_quorum(cluster: &Cluster, problems: &Problems) {
         );
     } else if count == 0 {
         problems.push(
-            Problem::error(
-                Rule::Quorum,
-                cluster.cloud.at(),
-                "no machine is a control plane",
-            )
-            .label("give one of its nodes `pool: control-plane`"),
+            Problem::error(Rule::Quorum, cluster.cloud.at(), "no machine is a control plane")
+                .label("give one of its nodes `pool: control-plane`"),
         );
     } else if count == 1 {
         problems.push(
@@ -59,10 +61,7 @@ fn check_quorum(cluster: &Cluster, problems: &Problems) {
     } else if count.is_multiple_of(2) {
         let note = match count {
             2 => "with 2 members etcd stops when either one does".to_owned(),
-            _ => format!(
-                "with {count} members etcd survives as many losses as with {}",
-                count - 1
-            ),
+            _ => format!("with {count} members etcd survives as many losses as with {}", count - 1),
         };
         problems.push(
             Problem::error(Rule::Quorum, at, quorum_message(count))
@@ -82,10 +81,7 @@ fn quorum_message(count: u32) -> String {
 fn check_total(cluster: &Cluster, problems: &Problems) {
     let total = cluster.node_count();
     if cluster.cloud.kind() == CloudKind::Hetzner && total > MOST_IN_NETWORK {
-        let largest = cluster
-            .pools
-            .iter()
-            .max_by_key(|pool| cluster.pool_count(pool));
+        let largest = cluster.pools.iter().max_by_key(|pool| cluster.pool_count(pool));
         let at = largest
             .and_then(|pool| pool.count.as_ref())
             .map_or(cluster.cloud.at(), |count| count.span);
@@ -104,11 +100,7 @@ fn check_total(cluster: &Cluster, problems: &Problems) {
 
 fn check_somewhere_to_schedule(cluster: &Cluster, problems: &Problems) {
     let workers = cluster.node_count() - cluster.control_plane_count();
-    if let Some(schedulable) = cluster
-        .control_plane
-        .schedulable
-        .as_ref()
-        .filter(|_| workers == 0)
+    if let Some(schedulable) = cluster.control_plane.schedulable.as_ref().filter(|_| workers == 0)
         && !schedulable.value
     {
         problems.push(
@@ -149,13 +141,7 @@ fn check_machines(cluster: &Cluster, machines: &Machines, problems: &Problems) {
     for pool in &cluster.pools {
         if let Some(count) = &pool.count {
             let what = format!("machines of pool `{}`", pool.name.value);
-            check_listed(
-                count.get(),
-                machines.in_pool(&pool.name),
-                &what,
-                count.span,
-                problems,
-            );
+            check_listed(count.get(), machines.in_pool(&pool.name), &what, count.span, problems);
         }
     }
     for machine in &machines.nodes {

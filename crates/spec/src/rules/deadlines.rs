@@ -29,14 +29,10 @@ fn check_stability(cluster: &Cluster, problems: &Problems) {
         .chain(window.map(|window| window.span))
         .collect();
     let Some(at) = set.first() else { return };
-    let problem = Problem::error(
-        Rule::ProofTooShort,
-        *at,
-        "the proof would never end in time",
-    )
-    .label(format!(
-        "`proof` may take {timeout}, and everything has to stay healthy for {length}"
-    ));
+    let problem = Problem::error(Rule::ProofTooShort, *at, "the proof would never end in time")
+        .label(format!(
+            "`proof` may take {timeout}, and everything has to stay healthy for {length}"
+        ));
     problems.push(match set.get(1) {
         Some(other) => problem.related(*other, "the stability window"),
         None => problem,
@@ -45,14 +41,9 @@ fn check_stability(cluster: &Cluster, problems: &Problems) {
 
 fn check_health(check: &HealthCheck, problems: &Problems) {
     let (least, most) = (Duration::from_secs(3), Duration::from_secs(60));
-    let interval = check
-        .interval
-        .as_ref()
-        .map_or(HealthCheck::INTERVAL, |interval| interval.value);
-    if let Some(asked) = check
-        .interval
-        .as_ref()
-        .filter(|asked| !(least..=most).contains(&asked.value))
+    let interval = check.interval.as_ref().map_or(HealthCheck::INTERVAL, |interval| interval.value);
+    if let Some(asked) =
+        check.interval.as_ref().filter(|asked| !(least..=most).contains(&asked.value))
     {
         problems.push(
             Problem::error(
@@ -60,24 +51,18 @@ fn check_health(check: &HealthCheck, problems: &Problems) {
                 asked.span,
                 format!("the load balancer cannot ask every {}", asked.value),
             )
-            .label(format!(
-                "use {least} to {}",
-                most.as_secs().to_string() + "s"
-            )),
+            .label(format!("use {least} to {}", most.as_secs().to_string() + "s")),
         );
     }
-    if let Some(timeout) = check
-        .timeout
-        .as_ref()
-        .filter(|timeout| timeout.value > interval)
-    {
+    if let Some(timeout) = check.timeout.as_ref().filter(|timeout| timeout.value > interval) {
         problems.push(
             Problem::error(
                 Rule::HealthCheck,
                 timeout.span,
                 "the health check waits longer than its interval",
             )
-            .label(format!("use at most {interval}")),
+            .label(format!("use at most {interval}"))
+            .follows_from(check.interval.as_ref().map_or(timeout.span, |interval| interval.span)),
         );
     }
 }

@@ -20,10 +20,7 @@ pub(super) fn check(cluster: &Cluster, problems: &Problems) {
 }
 
 fn check_sources(firewall: &Firewall, problems: &Problems) {
-    let apis = [
-        ("Talos", &firewall.talos_api),
-        ("Kubernetes", &firewall.kubernetes_api),
-    ];
+    let apis = [("Talos", &firewall.talos_api), ("Kubernetes", &firewall.kubernetes_api)];
     for (api, sources) in apis {
         let Some(Sources { at, ranges }) = sources else {
             continue;
@@ -40,11 +37,7 @@ fn check_sources(firewall: &Firewall, problems: &Problems) {
             );
         }
     }
-    for exception in firewall
-        .extra
-        .iter()
-        .filter(|exception| exception.sources.is_empty())
-    {
+    for exception in firewall.extra.iter().filter(|exception| exception.sources.is_empty()) {
         problems.push(
             Problem::error(Rule::NobodyMayEnter, exception.at, "an opening for nobody")
                 .label("name a source"),
@@ -53,10 +46,7 @@ fn check_sources(firewall: &Firewall, problems: &Problems) {
 }
 
 fn check_everybody(firewall: &Firewall, problems: &Problems) {
-    let ranges = firewall
-        .talos_api
-        .iter()
-        .flat_map(|sources| &sources.ranges);
+    let ranges = firewall.talos_api.iter().flat_map(|sources| &sources.ranges);
     for range in ranges.filter(|range| range.is_everybody()) {
         problems.push(
             Problem::warning(
@@ -75,12 +65,8 @@ fn check_ports(firewall: &Firewall, problems: &Problems) {
         let has_ports = matches!(exception.protocol.value, Protocol::Tcp | Protocol::Udp);
         match &exception.port {
             None if has_ports => problems.push(
-                Problem::error(
-                    Rule::MissingKey,
-                    exception.protocol.span,
-                    "the port is missing",
-                )
-                .label("this protocol has ports: set `port`"),
+                Problem::error(Rule::MissingKey, exception.protocol.span, "the port is missing")
+                    .label("this protocol has ports: set `port`"),
             ),
             Some(port) if !has_ports => problems.push(
                 Problem::error(Rule::BadValue, port.span, "this protocol has no ports")
@@ -102,9 +88,7 @@ fn check_limits(firewall: &Firewall, problems: &Problems) {
                 firewall.at,
                 format!("the firewall would have {} rules", rules.len()),
             )
-            .label(format!(
-                "Hetzner allows {MOST_RULES}, three of them are ours"
-            )),
+            .label(format!("Hetzner allows {MOST_RULES}, three of them are ours")),
         );
     } else if effective > MOST_EFFECTIVE {
         problems.push(

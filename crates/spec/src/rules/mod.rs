@@ -9,6 +9,7 @@ mod clouds;
 mod counts;
 mod deadlines;
 mod doors;
+mod hardware;
 mod names;
 mod networks;
 mod rule;
@@ -24,12 +25,15 @@ pub use rule::Rule;
 pub(crate) fn check(cluster: &Cluster, problems: &Problems) {
     names::check(cluster, problems);
     counts::check(cluster, problems);
-    clouds::check(cluster, problems);
-    networks::check(cluster, problems);
-    addresses::check(cluster, problems);
     versions::check(cluster, problems);
     addons::check(cluster, problems);
     talos::check(cluster, problems);
     doors::check(cluster, problems);
     deadlines::check(cluster, problems);
+    // Without a cloud nothing can be said about hardware and addresses.
+    if !cluster.cloud.at().is_nowhere() {
+        clouds::check(cluster, problems);
+        networks::check(cluster, problems);
+        addresses::check(cluster, problems);
+    }
 }

@@ -10,24 +10,16 @@ use crate::scalar::{LabelKey, LabelValue};
 const LONGEST_TOGETHER: usize = 56;
 
 /// Names that our own resources have, or that mean several pools.
-const RESERVED: [&str; 7] = [
-    "cp",
-    "control-plane",
-    "controlplane",
-    "api",
-    "lb",
-    "all",
-    "all-workers",
-];
+const RESERVED: [&str; 7] =
+    ["cp", "control-plane", "controlplane", "api", "lb", "all", "all-workers"];
 
 pub(super) fn check(cluster: &Cluster, problems: &Problems) {
     for (index, pool) in cluster.pools.iter().enumerate() {
         check_pool(cluster, pool, &cluster.pools[..index], problems);
     }
     for (index, manifest) in cluster.manifests.iter().enumerate() {
-        let before = cluster.manifests[..index]
-            .iter()
-            .find(|other| other.name.value == manifest.name.value);
+        let before =
+            cluster.manifests[..index].iter().find(|other| other.name.value == manifest.name.value);
         if let Some(first) = before {
             problems.push(duplicate(
                 "manifests",
@@ -39,9 +31,8 @@ pub(super) fn check(cluster: &Cluster, problems: &Problems) {
     }
     if let Cloud::Machines(machines) = &cluster.cloud {
         for (index, machine) in machines.nodes.iter().enumerate() {
-            let before = machines.nodes[..index]
-                .iter()
-                .find(|other| other.name.value == machine.name.value);
+            let before =
+                machines.nodes[..index].iter().find(|other| other.name.value == machine.name.value);
             if let Some(first) = before {
                 problems.push(duplicate(
                     "machines",
@@ -61,10 +52,7 @@ pub(super) fn check(cluster: &Cluster, problems: &Problems) {
 
 fn check_pool(cluster: &Cluster, pool: &Pool, before: &[Pool], problems: &Problems) {
     let name = pool.name.as_str();
-    if let Some(first) = before
-        .iter()
-        .find(|other| other.name.value == pool.name.value)
-    {
+    if let Some(first) = before.iter().find(|other| other.name.value == pool.name.value) {
         problems.push(duplicate("pools", name, pool.name.span, first.name.span));
     }
     if RESERVED.contains(&name) {
@@ -80,32 +68,24 @@ fn check_pool(cluster: &Cluster, pool: &Pool, before: &[Pool], problems: &Proble
     let together = cluster.name.as_str().len() + name.len();
     if together > LONGEST_TOGETHER {
         problems.push(
-            Problem::error(
-                Rule::NameTooLong,
-                pool.name.span,
-                "the nodes' names would be too long",
-            )
-            .label(format!(
-                "at most {} characters fit here",
-                LONGEST_TOGETHER.saturating_sub(cluster.name.as_str().len())
-            ))
-            .related(
-                cluster.name.span,
-                format!("these are {} characters", cluster.name.as_str().len()),
-            )
-            .note("a host name has at most 63 characters; cluster, pool and number share them"),
+            Problem::error(Rule::NameTooLong, pool.name.span, "the nodes' names would be too long")
+                .label(format!(
+                    "at most {} characters fit here",
+                    LONGEST_TOGETHER.saturating_sub(cluster.name.as_str().len())
+                ))
+                .related(
+                    cluster.name.span,
+                    format!("these are {} characters", cluster.name.as_str().len()),
+                )
+                .note("a host name has at most 63 characters; cluster, pool and number share them"),
         );
     }
 }
 
 fn duplicate(what: &str, name: &str, span: crate::read::Span, first: crate::read::Span) -> Problem {
-    Problem::error(
-        Rule::DuplicateName,
-        span,
-        format!("two {what} are called `{name}`"),
-    )
-    .label("choose another name")
-    .related(first, "the first one")
+    Problem::error(Rule::DuplicateName, span, format!("two {what} are called `{name}`"))
+        .label("choose another name")
+        .related(first, "the first one")
 }
 
 fn check_own_labels(labels: &[(Spanned<LabelKey>, Spanned<LabelValue>)], problems: &Problems) {

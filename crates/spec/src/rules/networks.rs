@@ -3,6 +3,7 @@
 use std::net::Ipv4Addr;
 
 use super::Rule;
+use super::addresses::network_span;
 use crate::cluster::{AddonName, AddonOptions, Cloud, CloudKind, Cluster, Hetzner, Routing};
 use crate::plan::{
     LARGEST_NETWORK, NetworkPlan, PoolSubnet, SMALLEST_NETWORK, SUBNETS_BEFORE_POOLS,
@@ -64,10 +65,7 @@ pub(super) fn check(cluster: &Cluster, problems: &Problems) {
 /// Checks that Hetzner's network can be cut into its parts.
 fn check_network(cluster: &Cluster, hetzner: &Hetzner, problems: &Problems) -> bool {
     let cidr = hetzner.network();
-    let at = hetzner
-        .network
-        .as_ref()
-        .map_or(hetzner.at, |network| network.span);
+    let at = hetzner.network.as_ref().map_or(hetzner.at, |network| network.span);
     if !(LARGEST_NETWORK..=SMALLEST_NETWORK).contains(&cidr.prefix()) {
         problems.push(
             Problem::error(
@@ -75,28 +73,19 @@ fn check_network(cluster: &Cluster, hetzner: &Hetzner, problems: &Problems) -> b
                 at,
                 format!("a network of /{} cannot be divided", cidr.prefix()),
             )
-            .label(format!(
-                "use /{LARGEST_NETWORK} to /{SMALLEST_NETWORK}, such as `10.0.0.0/16`"
-            ))
+            .label(format!("use /{LARGEST_NETWORK} to /{SMALLEST_NETWORK}, such as `10.0.0.0/16`"))
             .note("an eighth of it is for nodes, an eighth for services, and half for pods"),
         );
         return false;
     }
     if !PRIVATE.iter().any(|private| private.contains(cidr)) {
         problems.push(
-            Problem::error(
-                Rule::NotPrivate,
-                at,
-                format!("`{cidr}` is not a private network"),
-            )
-            .label("use a part of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16"),
+            Problem::error(Rule::NotPrivate, at, format!("`{cidr}` is not a private network"))
+                .label("use a part of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16"),
         );
     }
     let subnets = NetworkPlan::subnet_count(cidr) - SUBNETS_BEFORE_POOLS;
-    if let Some(pool) = cluster
-        .pools
-        .get(usize::try_from(subnets).unwrap_or(usize::MAX))
-    {
+    if let Some(pool) = cluster.pools.get(usize::try_from(subnets).unwrap_or(usize::MAX)) {
         problems.push(
             Problem::error(
                 Rule::TooManyPools,
@@ -112,39 +101,14 @@ fn check_network(cluster: &Cluster, hetzner: &Hetzner, problems: &Problems) -> b
 }
 
 fn named(cluster: &Cluster, plan: &NetworkPlan) -> Vec<Named> {
-    let network = match &cluster.cloud {
-        Cloud::Hetzner(hetzner) => hetzner
-            .network
-            .as_ref()
-            .map_or(hetzner.at, |network| network.span),
-        Cloud::Proxmox(proxmox) => proxmox.network.span,
-        Cloud::Machines(machines) => machines.network.span,
-    };
+    let network = network_span(cluster);
     let kubernetes = &cluster.kubernetes;
-    let pods = kubernetes
-        .pod_cidr
-        .as_ref()
-        .map_or(network, |cidr| cidr.span);
-    let services = kubernetes
-        .service_cidr
-        .as_ref()
-        .map_or(network, |cidr| cidr.span);
+    let pods = kubernetes.pod_cidr.as_ref().map_or(network, |cidr| cidr.span);
+    let services = kubernetes.service_cidr.as_ref().map_or(network, |cidr| cidr.span);
     vec![
-        Named {
-            what: "nodes",
-            cidr: plan.nodes,
-            span: network,
-        },
-        Named {
-            what: "pods",
-            cidr: plan.pods,
-            span: pods,
-        },
-        Named {
-            what: "services",
-            cidr: plan.services,
-            span: services,
-        },
+        Named { what: "nodes", cidr: plan.nodes, span: network },
+        Named { what: "pods", cidr: plan.pods, span: pods },
+        Named { what: "services", cidr: plan.services, span: services },
     ]
 }
 
@@ -174,10 +138,7 @@ fn check_special(network: &Named, cloud: CloudKind, problems: &Problems) {
 
 fn check_overlaps(networks: &[Named], problems: &Problems) {
     for (index, one) in networks.iter().enumerate() {
-        for other in networks[index + 1..]
-            .iter()
-            .filter(|other| other.cidr.overlaps(one.cidr))
-        {
+        for other in networks[index + 1..].iter().filter(|other| other.cidr.overlaps(one.cidr)) {
             problems.push(overlap(one, other));
         }
     }
@@ -195,10 +156,7 @@ fn overlap(one: &Named, other: &Named) -> Problem {
                 "{} are in {}, {} in {} by default",
                 one.what, one.cidr, other.what, other.cidr
             ))
-            .help(format!(
-                "set `kubernetes.{}Cidr`",
-                other.what.trim_end_matches('s')
-            ));
+            .help(format!("set `kubernetes.{}Cidr`", other.what.trim_end_matches('s')));
     }
     problem
         .label(format!("{} are in {}", other.what, other.cidr))
@@ -229,9 +187,7 @@ fn check_sizes(cluster: &Cluster, networks: &[Named], problems: &Problems) {
                     *span,
                     format!("`{cidr}` has too few addresses for pods"),
                 )
-                .label(format!(
-                    "it is enough for {fits} nodes, the cluster has {nodes}"
-                ))
+                .label(format!("it is enough for {fits} nodes, the cluster has {nodes}"))
                 .note(format!("every node takes a /{POD_PREFIX}")),
             );
         }
@@ -250,15 +206,10 @@ fn check_native_routing(
     let AddonOptions::Cilium { routing, .. } = &cilium.options else {
         return;
     };
-    if routing
-        .as_ref()
-        .is_some_and(|routing| routing.value == Routing::Tunnel)
-    {
+    if routing.as_ref().is_some_and(|routing| routing.value == Routing::Tunnel) {
         return;
     }
-    let at = routing
-        .as_ref()
-        .map_or(cilium.name.span, |routing| routing.span);
+    let at = routing.as_ref().map_or(cilium.name.span, |routing| routing.span);
     if cluster.addons.get(AddonName::HcloudCcm).is_none() {
         problems.push(
             Problem::error(Rule::NativeRouting, at, "native routing needs `hcloud-ccm`")
@@ -266,16 +217,10 @@ fn check_native_routing(
                 .note("the cloud controller makes the routes between the nodes' pods"),
         );
     }
-    if let Some(pods) = cluster
-        .kubernetes
-        .pod_cidr
-        .as_ref()
-        .filter(|pods| !plan.network.contains(pods.value))
+    if let Some(pods) =
+        cluster.kubernetes.pod_cidr.as_ref().filter(|pods| !plan.network.contains(pods.value))
     {
-        let network = hetzner
-            .network
-            .as_ref()
-            .map_or(hetzner.at, |network| network.span);
+        let network = hetzner.network.as_ref().map_or(hetzner.at, |network| network.span);
         problems.push(
             Problem::error(
                 Rule::NativeRouting,
@@ -290,14 +235,12 @@ fn check_native_routing(
 }
 
 fn check_subnets(cluster: &Cluster, plan: &NetworkPlan, problems: &Problems) {
+    let network = network_span(cluster);
     for (index, pool) in cluster.pools.iter().enumerate() {
         let Some(PoolSubnet { subnet, .. }) = plan.pools.get(index) else {
             continue;
         };
-        let at = pool
-            .subnet
-            .as_ref()
-            .map_or(pool.name.span, |subnet| subnet.span);
+        let at = pool.subnet.as_ref().map_or(pool.name.span, |subnet| subnet.span);
         if !plan.nodes.contains(*subnet) {
             problems.push(
                 Problem::error(
@@ -305,7 +248,8 @@ fn check_subnets(cluster: &Cluster, plan: &NetworkPlan, problems: &Problems) {
                     at,
                     format!("`{subnet}` is not part of the node network"),
                 )
-                .label(format!("use a part of {}", plan.nodes)),
+                .label(format!("use a part of {}", plan.nodes))
+                .follows_from(network),
             );
             continue;
         }
@@ -320,6 +264,7 @@ fn check_subnets(cluster: &Cluster, plan: &NetworkPlan, problems: &Problems) {
                     format!("{count} nodes do not fit into `{subnet}`"),
                 )
                 .label(format!("{room} do"))
+                .follows_from(network)
                 .help("use a larger network, or a second pool"),
             );
         }
@@ -338,32 +283,24 @@ fn check_subnet_is_free(
         ("the control planes", Some(plan.control_plane)),
         ("the load balancers", plan.load_balancers),
     ];
-    if let Some((what, _)) = own
-        .iter()
-        .find(|(_, cidr)| cidr.is_some_and(|cidr| cidr.overlaps(*subnet)))
+    if let Some((what, _)) =
+        own.iter().find(|(_, cidr)| cidr.is_some_and(|cidr| cidr.overlaps(*subnet)))
     {
         problems.push(
             Problem::error(Rule::Subnet, at, format!("`{subnet}` is taken"))
-                .label(format!("it belongs to {what}")),
+                .label(format!("it belongs to {what}"))
+                .follows_from(network_span(cluster)),
         );
     }
-    if let Some(before) = plan.pools[..index]
-        .iter()
-        .position(|other| other.subnet.overlaps(*subnet))
+    if let Some(before) =
+        plan.pools[..index].iter().position(|other| other.subnet.overlaps(*subnet))
     {
         let other = &cluster.pools[before];
-        let span = other
-            .subnet
-            .as_ref()
-            .map_or(other.name.span, |subnet| subnet.span);
+        let span = other.subnet.as_ref().map_or(other.name.span, |subnet| subnet.span);
         problems.push(
-            Problem::error(
-                Rule::Subnet,
-                at,
-                format!("two pools would share `{subnet}`"),
-            )
-            .label("choose another subnet")
-            .related(span, format!("`{}` has it", other.name.value)),
+            Problem::error(Rule::Subnet, at, format!("two pools would share `{subnet}`"))
+                .label("choose another subnet")
+                .related(span, format!("`{}` has it", other.name.value)),
         );
     }
 }

@@ -16,9 +16,7 @@ pub(super) fn check(cluster: &Cluster, problems: &Problems) {
 fn check_extensions(cluster: &Cluster, problems: &Problems) {
     let extensions = &cluster.talos.extensions;
     for (index, extension) in extensions.iter().enumerate() {
-        if let Some(first) = extensions[..index]
-            .iter()
-            .find(|other| other.value == extension.value)
+        if let Some(first) = extensions[..index].iter().find(|other| other.value == extension.value)
         {
             problems.push(
                 Problem::error(
@@ -34,21 +32,18 @@ fn check_extensions(cluster: &Cluster, problems: &Problems) {
 }
 
 fn check_patches(cluster: &Cluster, problems: &Problems) {
-    for target in cluster
-        .talos
-        .patches
-        .iter()
-        .filter_map(|patch| patch.on.as_ref())
-    {
+    for target in cluster.talos.patches.iter().filter_map(|patch| patch.on.as_ref()) {
         let PatchTarget::Pool(pool) = &target.value else {
             continue;
         };
         if !cluster.pools.iter().any(|known| known.name.value == *pool) {
             let pools = cluster.pools.iter().map(|pool| pool.name.as_str());
-            let known = ["all", crate::cluster::CONTROL_PLANE_POOL, "all-workers"]
-                .into_iter()
-                .chain(pools);
-            problems.push(unknown_pool(pool.as_str(), target.span, known));
+            let known =
+                ["all", crate::cluster::CONTROL_PLANE_POOL, "all-workers"].into_iter().chain(pools);
+            let problem = unknown_pool(pool.as_str(), target.span, known);
+            problems.push(
+                cluster.pools.iter().fold(problem, |it, pool| it.follows_from(pool.name.span)),
+            );
         }
     }
 }
@@ -57,13 +52,11 @@ fn check_encryption(cluster: &Cluster, problems: &Problems) {
     let Some(encryption) = &cluster.talos.disk_encryption else {
         return;
     };
-    for key in [&encryption.state, &encryption.ephemeral]
-        .into_iter()
-        .flatten()
-    {
+    for key in [&encryption.state, &encryption.ephemeral].into_iter().flatten() {
         if key.value == DiskKey::Tpm && cluster.cloud.kind() == CloudKind::Hetzner {
             problems.push(
                 Problem::error(Rule::NoTpm, key.span, "servers at Hetzner have no TPM")
+                    .follows_from(cluster.cloud.at())
                     .label("use `nodeid`"),
             );
         }
@@ -71,39 +64,23 @@ fn check_encryption(cluster: &Cluster, problems: &Problems) {
 }
 
 fn check_installs(cluster: &Cluster, problems: &Problems) {
-    let groups = cluster
-        .pools
-        .iter()
-        .map(|pool| &pool.group)
-        .chain([&cluster.control_plane.group]);
+    let groups = cluster.pools.iter().map(|pool| &pool.group).chain([&cluster.control_plane.group]);
     let machines = match &cluster.cloud {
         crate::cluster::Cloud::Machines(machines) => machines.nodes.as_slice(),
         _ => &[],
     };
     let installs = groups
         .filter_map(|group| group.install.as_ref())
-        .chain(
-            machines
-                .iter()
-                .filter_map(|machine| machine.install.as_ref()),
-        )
+        .chain(machines.iter().filter_map(|machine| machine.install.as_ref()))
         .chain(cluster.talos.install.as_ref());
     installs.for_each(|install| check_install(install, problems));
 }
 
 fn check_install(install: &Install, problems: &Problems) {
-    if let Some(disk) = install
-        .disk
-        .as_ref()
-        .filter(|disk| !disk.as_str().starts_with("/dev/"))
-    {
+    if let Some(disk) = install.disk.as_ref().filter(|disk| !disk.as_str().starts_with("/dev/")) {
         problems.push(
-            Problem::error(
-                Rule::BadValue,
-                disk.span,
-                format!("`{}` is not a device", disk.value),
-            )
-            .label("expected a path such as `/dev/sda` or `/dev/disk/by-id/…`"),
+            Problem::error(Rule::BadValue, disk.span, format!("`{}` is not a device", disk.value))
+                .label("expected a path such as `/dev/sda` or `/dev/disk/by-id/…`"),
         );
     }
     let Some(selector) = &install.disk_selector else {
@@ -129,10 +106,7 @@ fn check_install(install: &Install, problems: &Problems) {
 
 fn check_certificates(cluster: &Cluster, problems: &Problems) {
     let kubernetes = &cluster.kubernetes;
-    let rotates = kubernetes
-        .rotate_server_certificates
-        .as_ref()
-        .filter(|rotates| rotates.value);
+    let rotates = kubernetes.rotate_server_certificates.as_ref().filter(|rotates| rotates.value);
     if let Some(rotates) = rotates.filter(|_| kubernetes.certificate_approver.is_none()) {
         problems.push(
             Problem::error(Rule::NoApprover, rotates.span, "nobody would approve the kubelets' certificates")

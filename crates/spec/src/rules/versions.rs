@@ -1,9 +1,10 @@
 //! Versions that do not fit together.
 
 use super::Rule;
-use crate::cluster::{Addon, Cluster};
-use crate::read::{Problem, Problems};
-use crate::versions::{self, TALOS, Verdict};
+use crate::cluster::{Addon, AddonName, Cluster};
+use crate::read::{Problem, Problems, Spanned};
+use crate::scalar::Version;
+use crate::versions::{self, BadRelease, TALOS, Verdict};
 
 pub(super) fn check(cluster: &Cluster, problems: &Problems) {
     check_talos(cluster, problems);
@@ -23,27 +24,16 @@ fn check_talos(cluster: &Cluster, problems: &Problems) {
                 talos.span,
                 format!("Talos {} is too old", talos.value),
             )
-            .label(format!(
-                "{} to {} are supported",
-                release(oldest),
-                release(newest)
-            )),
+            .label(format!("{} to {} are supported", release(oldest), release(newest))),
         );
     } else if talos.minor() > newest {
         problems.push(
             Problem::warning(
                 Rule::UntestedVersion,
                 talos.span,
-                format!(
-                    "Talos {} is newer than this version of seaworthy",
-                    talos.value
-                ),
+                format!("Talos {} is newer than this version of seaworthy", talos.value),
             )
-            .label(format!(
-                "{} to {} are tested",
-                release(oldest),
-                release(newest)
-            )),
+            .label(format!("{} to {} are tested", release(oldest), release(newest))),
         );
     }
 }
@@ -59,15 +49,9 @@ fn check_kubernetes(cluster: &Cluster, problems: &Problems) {
                 Problem::warning(
                     Rule::UntestedVersion,
                     kubernetes.span,
-                    format!(
-                        "no addon is known to be tested with Kubernetes {}",
-                        kubernetes.value
-                    ),
+                    format!("no addon is known to be tested with Kubernetes {}", kubernetes.value),
                 )
-                .label(format!(
-                    "{} is the newest that is",
-                    release(versions::newest_kubernetes())
-                )),
+                .label(format!("{} is the newest that is", release(versions::newest_kubernetes()))),
             );
         }
         return;
@@ -75,10 +59,7 @@ fn check_kubernetes(cluster: &Cluster, problems: &Problems) {
     let problem = Problem::error(
         Rule::VersionMismatch,
         kubernetes.span,
-        format!(
-            "Talos {} does not run Kubernetes {}",
-            talos.value, kubernetes.value
-        ),
+        format!("Talos {} does not run Kubernetes {}", talos.value, kubernetes.value),
     )
     .label(format!(
         "Talos {} runs {} to {}",
@@ -100,61 +81,61 @@ fn check_kubernetes(cluster: &Cluster, problems: &Problems) {
 }
 
 fn check_addon(cluster: &Cluster, addon: &Addon, problems: &Problems) {
+    check_oldest_kubernetes(cluster, addon, problems);
     let (name, kubernetes) = (addon.name.value, &cluster.kubernetes.version);
-    if let Some(oldest) =
-        versions::oldest_kubernetes(name).filter(|oldest| kubernetes.minor() < *oldest)
-    {
-        problems.push(
-            Problem::error(
-                Rule::VersionMismatch,
-                addon.name.span,
-                format!("{name} does not run on Kubernetes {}", kubernetes.value),
-            )
-            .label(format!("it needs {} or newer", release(oldest)))
-            .related(kubernetes.span, "the Kubernetes version"),
-        );
-    }
     let Some(version) = &addon.version else {
         return;
     };
-    let fitting = versions::default_version(name, kubernetes);
     if let Some(bad) = versions::bad_release(name, version) {
-        let problem = match bad.verdict {
-            Verdict::Denied => Problem::error(
-                Rule::DeniedVersion,
-                version.span,
-                format!("{name} {} must not be used", version.value),
-            ),
-            Verdict::Doubtful => Problem::warning(
-                Rule::DoubtfulVersion,
-                version.span,
-                format!("{name} {} is doubtful", version.value),
-            ),
-        };
-        let problem = problem.note(bad.reason);
-        problems.push(if kubernetes.span.is_nowhere() {
-            problem
-        } else {
-            problem.label(format!("{fitting} fits Kubernetes {}", kubernetes.value))
-        });
+        problems.push(bad_version(name, version, &bad, kubernetes));
         return;
     }
-    if let Some(need) =
-        versions::need_of(name, kubernetes).filter(|need| version.value < need.at_least)
-    {
+    let need = versions::need_of(name, kubernetes).filter(|need| version.value < need.at_least);
+    if let Some(need) = need {
+        let message =
+            format!("{name} {} does not support Kubernetes {}", version.value, kubernetes.value);
         problems.push(
-            Problem::error(
-                Rule::VersionMismatch,
-                version.span,
-                format!(
-                    "{name} {} does not support Kubernetes {}",
-                    version.value, kubernetes.value
-                ),
-            )
-            .label(format!("use {} or newer", need.at_least))
-            .related(kubernetes.span, "the Kubernetes version"),
+            Problem::error(Rule::VersionMismatch, version.span, message)
+                .label(format!("use {} or newer", need.at_least))
+                .related(kubernetes.span, "the Kubernetes version"),
         );
     }
+}
+
+fn check_oldest_kubernetes(cluster: &Cluster, addon: &Addon, problems: &Problems) {
+    let (name, kubernetes) = (addon.name.value, &cluster.kubernetes.version);
+    let oldest = versions::oldest_kubernetes(name).filter(|oldest| kubernetes.minor() < *oldest);
+    if let Some(oldest) = oldest {
+        let message = format!("{name} does not run on Kubernetes {}", kubernetes.value);
+        problems.push(
+            Problem::error(Rule::VersionMismatch, addon.name.span, message)
+                .label(format!("it needs {} or newer", release(oldest)))
+                .related(kubernetes.span, "the Kubernetes version"),
+        );
+    }
+}
+
+fn bad_version(
+    name: AddonName,
+    version: &Spanned<Version>,
+    bad: &BadRelease,
+    kubernetes: &Spanned<Version>,
+) -> Problem {
+    let (at, shown) = (version.span, &version.value);
+    let problem = match bad.verdict {
+        Verdict::Denied => {
+            Problem::error(Rule::DeniedVersion, at, format!("{name} {shown} must not be used"))
+        }
+        Verdict::Doubtful => {
+            Problem::warning(Rule::DoubtfulVersion, at, format!("{name} {shown} is doubtful"))
+        }
+    };
+    let problem = problem.note(bad.reason);
+    if kubernetes.span.is_nowhere() {
+        return problem;
+    }
+    let fitting = versions::default_version(name, kubernetes);
+    problem.label(format!("{fitting} fits Kubernetes {}", kubernetes.value))
 }
 
 fn release((major, minor): (u64, u64)) -> String {

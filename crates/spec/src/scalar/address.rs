@@ -90,8 +90,7 @@ impl Cidr {
 
     /// The number of an address that lies inside.
     pub fn number_of(self, address: Ipv4Addr) -> Option<u32> {
-        self.holds(address)
-            .then(|| u32::from(address) - u32::from(self.0.network()))
+        self.holds(address).then(|| u32::from(address) - u32::from(self.0.network()))
     }
 
     /// Whether an address inside can belong to a host.
@@ -110,17 +109,15 @@ impl Scalar for Cidr {
     const FORMAT: Format = Format {
         name: "an IPv4 network",
         example: "`10.0.0.0/16`",
-        json: Json::Text {
-            pattern: r"^([0-9]{1,3}\.){3}[0-9]{1,3}/[0-9]{1,2}$",
-        },
+        json: Json::Text { pattern: r"^([0-9]{1,3}\.){3}[0-9]{1,3}/[0-9]{1,2}$" },
     };
 
     fn read(text: &str) -> Result<Self, Complaint> {
         match read_net(text)? {
             IpNet::V4(net) => Ok(Self(net)),
-            IpNet::V6(_) => Err(Complaint::label(
-                "private networks are IPv4 only, such as `10.0.0.0/16`",
-            )),
+            IpNet::V6(_) => {
+                Err(Complaint::label("private networks are IPv4 only, such as `10.0.0.0/16`"))
+            }
         }
     }
 
@@ -136,9 +133,7 @@ fn read_net(text: &str) -> Result<IpNet, Complaint> {
             "a prefix is missing; one address alone is `{address}/{bits}`"
         )));
     }
-    let net: IpNet = text
-        .parse()
-        .map_err(|_| Complaint::label(malformed_net(text)))?;
+    let net: IpNet = text.parse().map_err(|_| Complaint::label(malformed_net(text)))?;
     if net.trunc() != net {
         return Err(Complaint::new(
             format!("`{net}` has bits set behind its prefix"),
@@ -153,10 +148,9 @@ fn malformed_net(text: &str) -> String {
         Some((address, _)) if address.parse::<IpAddr>().is_err() => {
             format!("`{}` is not an address", super::format::shortened(address))
         }
-        Some((_, prefix)) => format!(
-            "`{}` is not a prefix length",
-            super::format::shortened(prefix)
-        ),
+        Some((_, prefix)) => {
+            format!("`{}` is not a prefix length", super::format::shortened(prefix))
+        }
         None => Cidr::FORMAT.expected(),
     }
 }
@@ -165,16 +159,14 @@ impl Scalar for Ipv4Addr {
     const FORMAT: Format = Format {
         name: "an IPv4 address",
         example: "`10.0.0.11`",
-        json: Json::Text {
-            pattern: r"^([0-9]{1,3}\.){3}[0-9]{1,3}$",
-        },
+        json: Json::Text { pattern: r"^([0-9]{1,3}\.){3}[0-9]{1,3}$" },
     };
 
     fn read(text: &str) -> Result<Self, Complaint> {
         text.parse().map_err(|_| match text.split_once('/') {
-            Some((address, _)) => Complaint::label(format!(
-                "expected one address, without a prefix: `{address}`"
-            )),
+            Some((address, _)) => {
+                Complaint::label(format!("expected one address, without a prefix: `{address}`"))
+            }
             None => Complaint::label(Self::FORMAT.expected()),
         })
     }
@@ -215,23 +207,17 @@ impl Scalar for SourceRange {
     const FORMAT: Format = Format {
         name: "a network or `my-ip`",
         example: "`198.51.100.7/32`",
-        json: Json::Text {
-            pattern: "^(my-ip|[0-9a-fA-F.:]+/[0-9]{1,3})$",
-        },
+        json: Json::Text { pattern: "^(my-ip|[0-9a-fA-F.:]+/[0-9]{1,3})$" },
     };
 
     fn read(text: &str) -> Result<Self, Complaint> {
         if text == "my-ip" {
             return Ok(Self::MyIp);
         }
-        read_net(text)
-            .map(Self::Net)
-            .map_err(|complaint| match complaint.label {
-                label if label == Cidr::FORMAT.expected() => {
-                    Complaint::label(Self::FORMAT.expected())
-                }
-                _ => complaint,
-            })
+        read_net(text).map(Self::Net).map_err(|complaint| match complaint.label {
+            label if label == Cidr::FORMAT.expected() => Complaint::label(Self::FORMAT.expected()),
+            _ => complaint,
+        })
     }
 
     fn stand_in() -> Self {
@@ -265,9 +251,7 @@ impl Scalar for Mac {
     const FORMAT: Format = Format {
         name: "a MAC address",
         example: "`BC:24:11:2E:C5:01`",
-        json: Json::Text {
-            pattern: "^([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}$",
-        },
+        json: Json::Text { pattern: "^([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}$" },
     };
 
     fn read(text: &str) -> Result<Self, Complaint> {
@@ -313,18 +297,12 @@ mod tests {
             "a prefix is missing; one address alone is `10.0.0.0/32`"
         );
         assert_eq!(label::<Cidr>("10.0.0.0/33"), "`33` is not a prefix length");
-        assert_eq!(
-            label::<Cidr>("10.0.0.256/8"),
-            "`10.0.0.256` is not an address"
-        );
+        assert_eq!(label::<Cidr>("10.0.0.256/8"), "`10.0.0.256` is not an address");
         assert_eq!(
             label::<Cidr>("fd00::/8"),
             "private networks are IPv4 only, such as `10.0.0.0/16`"
         );
-        assert_eq!(
-            label::<Cidr>("ten"),
-            "expected an IPv4 network, such as `10.0.0.0/16`"
-        );
+        assert_eq!(label::<Cidr>("ten"), "expected an IPv4 network, such as `10.0.0.0/16`");
     }
 
     #[test]
@@ -337,10 +315,7 @@ mod tests {
 
     #[test]
     fn macs_are_unicast() {
-        assert_eq!(
-            Mac::read("bc:24:11:2e:c5:01").expect("a MAC").to_string(),
-            "BC:24:11:2E:C5:01"
-        );
+        assert_eq!(Mac::read("bc:24:11:2e:c5:01").expect("a MAC").to_string(), "BC:24:11:2E:C5:01");
         assert!(Mac::read("01:00:5E:00:00:01").is_err());
         assert!(Mac::read("BC:24:11:2E:C5").is_err());
         assert!(Mac::read("+C:24:11:2E:C5:01").is_err());

@@ -31,14 +31,12 @@ impl<const MIN: u32, const MAX: u32> Within<MIN, MAX> {
 }
 
 impl<const MIN: u32, const MAX: u32> Scalar for Within<MIN, MAX> {
-    const FORMAT: Format = Format {
-        name: "a whole number",
-        example: "",
-        json: Json::Integer { min: MIN, max: MAX },
-    };
+    const FORMAT: Format =
+        Format { name: "a whole number", example: "", json: Json::Integer { min: MIN, max: MAX } };
 
     fn read(text: &str) -> Result<Self, Complaint> {
         let bounds = format!("expected a whole number from {MIN} to {MAX}");
+        refuse_leading_zero(text)?;
         match text.parse() {
             Ok(number) if (MIN..=MAX).contains(&number) => Ok(Self(number)),
             _ if text.parse::<i128>().is_ok() => {
@@ -51,6 +49,17 @@ impl<const MIN: u32, const MAX: u32> Scalar for Within<MIN, MAX> {
     fn stand_in() -> Self {
         Self(MIN)
     }
+}
+
+/// `010` is 8 to one reader of YAML and 10 to the next, and `+1` no number in JSON.
+fn refuse_leading_zero(text: &str) -> Result<(), Complaint> {
+    let starts_with_zero =
+        text.starts_with('0') && text[1..].starts_with(|c: char| c.is_ascii_digit());
+    if starts_with_zero || text.starts_with('+') {
+        let plain = text.trim_start_matches(['0', '+']);
+        return Err(Complaint::label(format!("write `{plain}`")));
+    }
+    Ok(())
 }
 
 impl Bytes {
@@ -74,9 +83,7 @@ impl Scalar for Bytes {
     const FORMAT: Format = Format {
         name: "a size",
         example: "`512Mi` or `8Gi`",
-        json: Json::Text {
-            pattern: "^[0-9]+(Mi|Gi|Ti)$",
-        },
+        json: Json::Text { pattern: "^[0-9]+(Mi|Gi|Ti)$" },
     };
 
     fn read(text: &str) -> Result<Self, Complaint> {
@@ -110,10 +117,7 @@ fn unknown_unit(number: u64, unit: &str) -> Complaint {
 
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match UNITS
-            .iter()
-            .find(|(_, factor)| self.0.is_multiple_of(*factor))
-        {
+        match UNITS.iter().find(|(_, factor)| self.0.is_multiple_of(*factor)) {
             Some((unit, factor)) => write!(f, "{}{unit}", self.0 / factor),
             None => write!(f, "{}", self.0),
         }
@@ -131,9 +135,7 @@ impl Euro {
 
     /// Returns an amount of whole cents.
     pub const fn from_cents(cents: u64) -> Self {
-        Self {
-            millionths: cents * (Self::UNIT / 100),
-        }
+        Self { millionths: cents * (Self::UNIT / 100) }
     }
 
     /// Reads a decimal such as `3.2900000000`, as price lists have it; further digits are cut off.
@@ -145,25 +147,19 @@ impl Euro {
         }
         let fraction: String = fraction.chars().chain("000000".chars()).take(6).collect();
         let whole = whole.parse::<u64>().ok()?.checked_mul(Self::UNIT)?;
-        Some(Self {
-            millionths: whole.checked_add(fraction.parse().ok()?)?,
-        })
+        Some(Self { millionths: whole.checked_add(fraction.parse().ok()?)? })
     }
 
     /// The sum of two amounts; at the limit it stays there.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
-        Self {
-            millionths: self.millionths.saturating_add(other.millionths),
-        }
+        Self { millionths: self.millionths.saturating_add(other.millionths) }
     }
 
     /// The amount so many times; at the limit it stays there.
     #[must_use]
     pub fn times(self, count: u32) -> Self {
-        Self {
-            millionths: self.millionths.saturating_mul(count.into()),
-        }
+        Self { millionths: self.millionths.saturating_mul(count.into()) }
     }
 }
 
@@ -174,13 +170,11 @@ impl std::iter::Sum for Euro {
 }
 
 impl Scalar for Euro {
-    const FORMAT: Format = Format {
-        name: "an amount in euros",
-        example: "`60` or `59.90`",
-        json: Json::Number,
-    };
+    const FORMAT: Format =
+        Format { name: "an amount in euros", example: "`60` or `59.90`", json: Json::Number };
 
     fn read(text: &str) -> Result<Self, Complaint> {
+        refuse_leading_zero(text)?;
         match Self::parse(text) {
             Some(amount) if amount > Self::default() => Ok(amount),
             _ => Err(Complaint::label(Self::FORMAT.expected())),
@@ -220,10 +214,7 @@ mod tests {
             ("8GB", "write `8Gi`"),
             ("8Pi", "the units are `Mi`, `Gi` and `Ti`"),
             ("0Gi", "expected a size, such as `512Mi` or `8Gi`"),
-            (
-                "99999999999999Ti",
-                "expected a size, such as `512Mi` or `8Gi`",
-            ),
+            ("99999999999999Ti", "expected a size, such as `512Mi` or `8Gi`"),
             ("big", "expected a size, such as `512Mi` or `8Gi`"),
         ] {
             assert_eq!(Bytes::read(text).expect_err("refused").label, label);
@@ -235,10 +226,7 @@ mod tests {
         let price = Euro::parse("3.2900000000").expect("a price");
         assert_eq!(price.times(3).to_string(), "€9.87");
         assert_eq!(Euro::parse("0.005").expect("a price").to_string(), "€0.01");
-        assert_eq!(
-            serde_json::to_string(&price).expect("JSON"),
-            r#""3.290000""#
-        );
+        assert_eq!(serde_json::to_string(&price).expect("JSON"), r#""3.290000""#);
         assert_eq!(Euro::parse("-1"), None);
         assert_eq!(Euro::parse("1e3"), None);
         assert_eq!(Euro::parse("99999999999999999999"), None);
@@ -250,11 +238,8 @@ mod tests {
         let complaint = Within::<1, 4094>::read("4095").expect_err("refused");
         assert_eq!(complaint.message.as_deref(), Some("`4095` is out of range"));
         assert_eq!(complaint.label, "expected a whole number from 1 to 4094");
-        assert!(
-            Within::<1, 4094>::read("-1")
-                .expect_err("refused")
-                .message
-                .is_some()
-        );
+        assert!(Within::<1, 4094>::read("-1").expect_err("refused").message.is_some());
+        assert_eq!(Within::<1, 4094>::read("010").expect_err("refused").label, "write `10`");
+        assert_eq!(Within::<0, 9>::read("0").expect("a number").get(), 0);
     }
 }

@@ -45,9 +45,7 @@ impl Scalar for Duration {
     const FORMAT: Format = Format {
         name: "a duration",
         example: "`90s`, `10m` or `1h30m`",
-        json: Json::Text {
-            pattern: "^([0-9]+h)?([0-9]+m)?([0-9]+s)?$",
-        },
+        json: Json::Text { pattern: "^([0-9]+h)?([0-9]+m)?([0-9]+s)?$" },
     };
 
     fn read(text: &str) -> Result<Self, Complaint> {
@@ -71,9 +69,7 @@ impl Scalar for Duration {
                 .ok_or_else(too_long)?;
         }
         match seconds {
-            0 => Err(Complaint::label(
-                "expected more than nothing, such as `90s` or `10m`",
-            )),
+            0 => Err(Complaint::label("expected more than nothing, such as `90s` or `10m`")),
             seconds if seconds > DAY => Err(too_long()),
             seconds => Ok(Self(seconds)),
         }
@@ -97,9 +93,7 @@ fn wrong_unit(unit: char) -> Complaint {
     if UNITS.iter().any(|(name, _)| *name == unit) {
         return Complaint::label("expected hours, then minutes, then seconds, such as `1h30m`");
     }
-    Complaint::label(format!(
-        "`{unit}` is not a unit; use `h`, `m` and `s`, such as `1h30m`"
-    ))
+    Complaint::label(format!("`{unit}` is not a unit; use `h`, `m` and `s`, such as `1h30m`"))
 }
 
 fn too_long() -> Complaint {
@@ -115,11 +109,7 @@ impl fmt::Display for Duration {
                 rest %= factor;
             }
         }
-        if self.0 == 0 {
-            f.write_str("0s")
-        } else {
-            Ok(())
-        }
+        if self.0 == 0 { f.write_str("0s") } else { Ok(()) }
     }
 }
 
@@ -147,25 +137,13 @@ mod tests {
     fn says_what_is_wrong() {
         for (text, label) in [
             ("10", "a unit is missing: `10s`, `10m` or `10h`?"),
-            (
-                "10 minutes",
-                "` ` is not a unit; use `h`, `m` and `s`, such as `1h30m`",
-            ),
-            (
-                "5d",
-                "`d` is not a unit; use `h`, `m` and `s`, such as `1h30m`",
-            ),
-            (
-                "30m1h",
-                "expected hours, then minutes, then seconds, such as `1h30m`",
-            ),
+            ("10 minutes", "` ` is not a unit; use `h`, `m` and `s`, such as `1h30m`"),
+            ("5d", "`d` is not a unit; use `h`, `m` and `s`, such as `1h30m`"),
+            ("30m1h", "expected hours, then minutes, then seconds, such as `1h30m`"),
             ("25h", "expected at most `24h`"),
             ("99999999999s", "expected at most `24h`"),
             ("0s", "expected more than nothing, such as `90s` or `10m`"),
-            (
-                "soon",
-                "expected a duration, such as `90s`, `10m` or `1h30m`",
-            ),
+            ("soon", "expected a duration, such as `90s`, `10m` or `1h30m`"),
             ("", "expected more than nothing, such as `90s` or `10m`"),
         ] {
             assert_eq!(Duration::parse(text), Err(label.to_owned()), "{text}");

@@ -91,9 +91,10 @@ pub(super) use text_of;
 impl Format {
     /// Says what was expected, for a caret.
     pub(crate) fn expected(&self) -> String {
-        match self.example {
-            "" => format!("expected {}", self.name),
-            example => format!("expected {}, such as {example}", self.name),
+        match (self.json, self.example) {
+            (Json::Words(words), _) => format!("expected {}", one_of(words)),
+            (_, "") => format!("expected {}", self.name),
+            (_, example) => format!("expected {}, such as {example}", self.name),
         }
     }
 }
@@ -101,19 +102,12 @@ impl Format {
 impl Complaint {
     /// A complaint with a message of its own.
     pub(crate) fn new(message: impl Into<String>, label: impl Into<String>) -> Self {
-        Self {
-            message: Some(message.into()),
-            label: label.into(),
-            notes: Vec::new(),
-        }
+        Self { message: Some(message.into()), label: label.into(), notes: Vec::new() }
     }
 
     /// A complaint with the usual message.
     pub(crate) fn label(label: impl Into<String>) -> Self {
-        Self {
-            label: label.into(),
-            ..Self::default()
-        }
+        Self { label: label.into(), ..Self::default() }
     }
 
     /// Adds a reason.
@@ -124,11 +118,7 @@ impl Complaint {
 }
 
 impl<T: Word> Scalar for T {
-    const FORMAT: Format = Format {
-        name: T::WHAT,
-        example: "",
-        json: Json::Words(T::WORDS),
-    };
+    const FORMAT: Format = Format { name: T::WHAT, example: "", json: Json::Words(T::WORDS) };
 
     fn read(text: &str) -> Result<Self, Complaint> {
         if let Some(index) = T::WORDS.iter().position(|word| *word == text) {
@@ -138,10 +128,7 @@ impl<T: Word> Scalar for T {
             Some(word) => format!("did you mean `{word}`?"),
             None => format!("expected {}", one_of(T::WORDS)),
         };
-        Err(Complaint::new(
-            format!("unknown {} `{}`", T::WHAT, shortened(text)),
-            label,
-        ))
+        Err(Complaint::new(format!("unknown {} `{}`", T::WHAT, shortened(text)), label))
     }
 
     fn stand_in() -> Self {
@@ -150,11 +137,7 @@ impl<T: Word> Scalar for T {
 }
 
 impl Scalar for bool {
-    const FORMAT: Format = Format {
-        name: "a boolean",
-        example: "",
-        json: Json::Boolean,
-    };
+    const FORMAT: Format = Format { name: "a boolean", example: "", json: Json::Boolean };
 
     fn read(text: &str) -> Result<Self, Complaint> {
         match text {

@@ -85,13 +85,7 @@ impl fmt::Display for LabelValue {
 impl fmt::Display for Taint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let equals = if self.value.0.is_empty() { "" } else { "=" };
-        write!(
-            f,
-            "{}{equals}{}:{}",
-            self.key,
-            self.value,
-            self.effect.word()
-        )
+        write!(f, "{}{equals}{}:{}", self.key, self.value, self.effect.word())
     }
 }
 
@@ -105,9 +99,8 @@ impl Scalar for LabelKey {
     };
 
     fn read(text: &str) -> Result<Self, Complaint> {
-        let (prefix, name) = text
-            .split_once('/')
-            .map_or((None, text), |(prefix, name)| (Some(prefix), name));
+        let (prefix, name) =
+            text.split_once('/').map_or((None, text), |(prefix, name)| (Some(prefix), name));
         check(name, 63, "the name")?;
         if let Some(prefix) = prefix {
             check(prefix, 253, "the prefix")?;
@@ -124,9 +117,7 @@ impl Scalar for LabelValue {
     const FORMAT: Format = Format {
         name: "a label value",
         example: "`platform`",
-        json: Json::Text {
-            pattern: "^([a-zA-Z0-9]([-a-zA-Z0-9_.]{0,61}[a-zA-Z0-9])?)?$",
-        },
+        json: Json::Text { pattern: "^([a-zA-Z0-9]([-a-zA-Z0-9_.]{0,61}[a-zA-Z0-9])?)?$" },
     };
 
     fn read(text: &str) -> Result<Self, Complaint> {
@@ -146,10 +137,7 @@ fn check(text: &str, longest: usize, what: &str) -> Result<(), Complaint> {
         text.starts_with(|c: char| c.is_ascii_alphanumeric())
             && text.ends_with(|c: char| c.is_ascii_alphanumeric())
     };
-    if let Some(wrong) = text
-        .chars()
-        .find(|c| !c.is_ascii_alphanumeric() && !"-_.".contains(*c))
-    {
+    if let Some(wrong) = text.chars().find(|c| !c.is_ascii_alphanumeric() && !"-_.".contains(*c)) {
         return Err(Complaint::label(format!(
             "`{wrong}` cannot stand here: letters, digits, `-`, `_` and `.` can"
         )));
@@ -161,9 +149,7 @@ fn check(text: &str, longest: usize, what: &str) -> Result<(), Complaint> {
         )));
     }
     if !ends(text) {
-        return Err(Complaint::label(format!(
-            "{what} must start and end with a letter or digit"
-        )));
+        return Err(Complaint::label(format!("{what} must start and end with a letter or digit")));
     }
     Ok(())
 }
@@ -178,9 +164,7 @@ impl Scalar for Taint {
     const FORMAT: Format = Format {
         name: "a taint",
         example: "`dedicated=gpu:NoSchedule`",
-        json: Json::Text {
-            pattern: "^[^=:]+(=[^=:]*)?:(NoSchedule|PreferNoSchedule|NoExecute)$",
-        },
+        json: Json::Text { pattern: "^[^=:]+(=[^=:]*)?:(NoSchedule|PreferNoSchedule|NoExecute)$" },
     };
 
     fn read(text: &str) -> Result<Self, Complaint> {

@@ -28,17 +28,13 @@ impl Scalar for ClusterName {
     const FORMAT: Format = Format {
         name: "a cluster name",
         example: "`demo` or `prod-1`",
-        json: Json::Text {
-            pattern: "^[a-z]([-a-z0-9]{0,30}[a-z0-9])?$",
-        },
+        json: Json::Text { pattern: "^[a-z]([-a-z0-9]{0,30}[a-z0-9])?$" },
     };
 
     fn read(text: &str) -> Result<Self, Complaint> {
         check_label(text, 32)?;
         if text.starts_with(|c: char| c.is_ascii_digit()) {
-            return Err(Complaint::label(
-                "expected a letter first: the name starts host names",
-            ));
+            return Err(Complaint::label("expected a letter first: the name starts host names"));
         }
         Ok(Self(text.to_owned()))
     }
@@ -56,11 +52,8 @@ impl ClusterName {
 }
 
 impl Scalar for PoolName {
-    const FORMAT: Format = Format {
-        name: "a pool name",
-        example: "`workers`",
-        json: Json::Text { pattern: LABEL },
-    };
+    const FORMAT: Format =
+        Format { name: "a pool name", example: "`workers`", json: Json::Text { pattern: LABEL } };
 
     fn read(text: &str) -> Result<Self, Complaint> {
         check_label(text, 54).map(|()| Self(text.to_owned()))
@@ -91,22 +84,17 @@ impl Scalar for DnsName {
     const FORMAT: Format = Format {
         name: "a host name",
         example: "`api.example.com`",
-        json: Json::Text {
-            pattern: "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$",
-        },
+        json: Json::Text { pattern: "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$" },
     };
 
     fn read(text: &str) -> Result<Self, Complaint> {
         if text.contains("://") {
-            return Err(Complaint::label(
-                "expected only the host name, without `https://`",
-            ));
+            return Err(Complaint::label("expected only the host name, without `https://`"));
         }
         if text.len() > 253 {
             return Err(Complaint::label("expected at most 253 characters"));
         }
-        text.split('.')
-            .try_for_each(|label| check_label(label, 63))?;
+        text.split('.').try_for_each(|label| check_label(label, 63))?;
         Ok(Self(text.to_owned()))
     }
 
@@ -138,11 +126,7 @@ fn check_label(text: &str, longest: usize) -> Result<(), Complaint> {
 fn wrong_character(text: &str, wrong: char) -> Complaint {
     let fixed = text.to_lowercase().replace(['_', ' ', '.'], "-");
     let is_better = fixed.chars().all(may_stand) && check_label(&fixed, 63).is_ok();
-    let hint = if is_better {
-        format!("; `{fixed}` would do")
-    } else {
-        String::new()
-    };
+    let hint = if is_better { format!("; `{fixed}` would do") } else { String::new() };
     Complaint::label(format!(
         "`{wrong}` cannot stand here: lower-case letters, digits and `-` can{hint}"
     ))
@@ -166,15 +150,9 @@ mod tests {
                 "`D` cannot stand here: lower-case letters, digits and `-` can; `demo-1` would do",
             ),
             ("-demo", "expected a letter or digit at both ends"),
-            (
-                "1demo",
-                "expected a letter first: the name starts host names",
-            ),
+            ("1demo", "expected a letter first: the name starts host names"),
             ("", "expected at least one character"),
-            (
-                "ü",
-                "`ü` cannot stand here: lower-case letters, digits and `-` can",
-            ),
+            ("ü", "`ü` cannot stand here: lower-case letters, digits and `-` can"),
         ] {
             assert_eq!(ClusterName::parse(text), Err(label.to_owned()));
         }

@@ -69,14 +69,8 @@ impl Location {
 
 impl Word for Location {
     const WHAT: &'static str = "location";
-    const ALL: &'static [Self] = &[
-        Self::Fsn1,
-        Self::Nbg1,
-        Self::Hel1,
-        Self::Ash,
-        Self::Hil,
-        Self::Sin,
-    ];
+    const ALL: &'static [Self] =
+        &[Self::Fsn1, Self::Nbg1, Self::Hel1, Self::Ash, Self::Hil, Self::Sin];
     const WORDS: &'static [&'static str] = &["fsn1", "nbg1", "hel1", "ash", "hil", "sin"];
 }
 
@@ -129,11 +123,7 @@ impl ServerType {
 
     /// The instruction set: Hetzner's `cax` line is Arm, the others are x86.
     pub fn architecture(&self) -> Architecture {
-        if self.0.starts_with("cax") {
-            Architecture::Arm64
-        } else {
-            Architecture::Amd64
-        }
+        if self.0.starts_with("cax") { Architecture::Arm64 } else { Architecture::Amd64 }
     }
 
     /// Reads a server type, for flags and questions.
@@ -152,9 +142,7 @@ impl Scalar for ServerType {
     const FORMAT: Format = Format {
         name: "a server type",
         example: "`cax11` or `cx33`",
-        json: Json::Text {
-            pattern: "^(cx|cpx|cax|ccx)[0-9]+$",
-        },
+        json: Json::Text { pattern: "^(cx|cpx|cax|ccx)[0-9]+$" },
     };
 
     /// Checks the form only: which types exist where is asked of the cloud at preflight.

@@ -54,11 +54,8 @@ impl GitUrl {
 }
 
 impl Scalar for Text {
-    const FORMAT: Format = Format {
-        name: "text",
-        example: "",
-        json: Json::Text { pattern: r"\S" },
-    };
+    const FORMAT: Format =
+        Format { name: "text", example: "", json: Json::Text { pattern: r"\S" } };
 
     fn read(text: &str) -> Result<Self, Complaint> {
         if text.trim().is_empty() {
@@ -76,9 +73,7 @@ impl Scalar for FilePath {
     const FORMAT: Format = Format {
         name: "a path",
         example: "`values/cilium.yaml`",
-        json: Json::Text {
-            pattern: r"^\S(.*\S)?$",
-        },
+        json: Json::Text { pattern: r"^\S(.*\S)?$" },
     };
 
     fn read(text: &str) -> Result<Self, Complaint> {
@@ -102,16 +97,12 @@ impl Scalar for HttpsUrl {
     const FORMAT: Format = Format {
         name: "an https address",
         example: "`https://pve.example.com:8006`",
-        json: Json::Text {
-            pattern: r"^https://[^\s/]+(/\S*)?$",
-        },
+        json: Json::Text { pattern: r"^https://[^\s/]+(/\S*)?$" },
     };
 
     fn read(text: &str) -> Result<Self, Complaint> {
         if text.starts_with("http://") {
-            return Err(Complaint::label(
-                "expected `https://`: a token goes this way",
-            ));
+            return Err(Complaint::label("expected `https://`: a token goes this way"));
         }
         check_url(text, &["https://"], Self::FORMAT)?;
         Ok(Self(text.to_owned()))
@@ -126,9 +117,7 @@ impl Scalar for HttpUrl {
     const FORMAT: Format = Format {
         name: "an http or https address",
         example: "`https://mirror.example.com`",
-        json: Json::Text {
-            pattern: r"^https?://[^\s/]+(/\S*)?$",
-        },
+        json: Json::Text { pattern: r"^https?://[^\s/]+(/\S*)?$" },
     };
 
     fn read(text: &str) -> Result<Self, Complaint> {
@@ -145,9 +134,7 @@ impl Scalar for GitUrl {
     const FORMAT: Format = Format {
         name: "the address of a git repository",
         example: "`ssh://git@example.com/fleet` or `https://example.com/fleet.git`",
-        json: Json::Text {
-            pattern: r"^(ssh|https)://[^\s/]+/\S+$",
-        },
+        json: Json::Text { pattern: r"^(ssh|https)://[^\s/]+/\S+$" },
     };
 
     fn read(text: &str) -> Result<Self, Complaint> {
@@ -182,23 +169,15 @@ fn from_scp_form(text: &str) -> Option<String> {
 /// Checks scheme, host and credentials, and returns the path without its first `/`.
 fn check_url<'a>(text: &'a str, schemes: &[&str], format: Format) -> Result<&'a str, Complaint> {
     let expected = || Complaint::label(format.expected());
-    let scheme = schemes
-        .iter()
-        .find(|scheme| text.starts_with(**scheme))
-        .ok_or_else(expected)?;
+    let scheme = schemes.iter().find(|scheme| text.starts_with(**scheme)).ok_or_else(expected)?;
     let rest = &text[scheme.len()..];
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
     if authority.is_empty() || host_of(text).is_empty() || text.contains(char::is_whitespace) {
         return Err(expected());
     }
-    if authority
-        .rsplit_once('@')
-        .is_some_and(|(user, _)| user.contains(':'))
-    {
-        return Err(
-            Complaint::new("the address carries a password", "remove the password")
-                .note("secrets come from the environment or a file, never from the cluster file"),
-        );
+    if authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(':')) {
+        return Err(Complaint::new("the address carries a password", "remove the password")
+            .note("secrets come from the environment or a file, never from the cluster file"));
     }
     Ok(path)
 }
@@ -214,17 +193,13 @@ impl Scalar for Extension {
     const FORMAT: Format = Format {
         name: "a system extension",
         example: "`siderolabs/qemu-guest-agent`",
-        json: Json::Text {
-            pattern: "^[a-z0-9][-a-z0-9]*/[a-z0-9][-a-z0-9.]*$",
-        },
+        json: Json::Text { pattern: "^[a-z0-9][-a-z0-9]*/[a-z0-9][-a-z0-9.]*$" },
     };
 
     fn read(text: &str) -> Result<Self, Complaint> {
         let well_formed = |part: &str| {
             part.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit())
-                && part
-                    .chars()
-                    .all(|c| matches!(c, 'a'..='z' | '0'..='9' | '-' | '.'))
+                && part.chars().all(|c| matches!(c, 'a'..='z' | '0'..='9' | '-' | '.'))
         };
         match text.split_once('/') {
             Some((owner, name))
@@ -232,9 +207,9 @@ impl Scalar for Extension {
             {
                 Ok(Self(text.to_owned()))
             }
-            None if well_formed(text) => Err(Complaint::label(format!(
-                "the owner is missing: `siderolabs/{text}`?"
-            ))),
+            None if well_formed(text) => {
+                Err(Complaint::label(format!("the owner is missing: `siderolabs/{text}`?")))
+            }
             _ => Err(Complaint::label(Self::FORMAT.expected())),
         }
     }
@@ -250,30 +225,18 @@ mod tests {
 
     #[test]
     fn git_addresses() {
-        assert!(
-            GitUrl::parse("ssh://git@example.com/fleet")
-                .expect("a URL")
-                .is_ssh()
-        );
+        assert!(GitUrl::parse("ssh://git@example.com/fleet").expect("a URL").is_ssh());
         assert_eq!(
-            GitUrl::parse("ssh://git@example.com:2222/f")
-                .expect("a URL")
-                .host(),
+            GitUrl::parse("ssh://git@example.com:2222/f").expect("a URL").host(),
             "example.com"
         );
         for (text, label) in [
-            (
-                "git@example.com:me/fleet",
-                "write it as `ssh://git@example.com/me/fleet`",
-            ),
+            ("git@example.com:me/fleet", "write it as `ssh://git@example.com/me/fleet`"),
             (
                 "http://example.com/fleet",
                 "expected `https://` or `ssh://`: credentials go this way",
             ),
-            (
-                "https://example.com",
-                "the path of the repository is missing",
-            ),
+            ("https://example.com", "the path of the repository is missing"),
             ("https://me:pw@example.com/fleet", "remove the password"),
             (
                 "https:///fleet",
@@ -288,9 +251,7 @@ mod tests {
     fn extensions() {
         assert!(Extension::read("siderolabs/qemu-guest-agent").is_ok());
         assert_eq!(
-            Extension::read("qemu-guest-agent")
-                .expect_err("refused")
-                .label,
+            Extension::read("qemu-guest-agent").expect_err("refused").label,
             "the owner is missing: `siderolabs/qemu-guest-agent`?"
         );
         assert!(Extension::read("a/b/c").is_err());

@@ -48,9 +48,7 @@ impl Scalar for Version {
 
     fn read(text: &str) -> Result<Self, Complaint> {
         let bare = text.strip_prefix('v').unwrap_or(text);
-        semver::Version::parse(bare)
-            .map(Self)
-            .map_err(|error| explain(bare, &error))
+        semver::Version::parse(bare).map(Self).map_err(|error| explain(bare, &error))
     }
 
     fn stand_in() -> Self {
@@ -65,12 +63,12 @@ fn explain(bare: &str, error: &semver::Error) -> Complaint {
         ["latest" | "stable"] => {
             Complaint::label("name a version: what `latest` means changes under a cluster")
         }
-        [major] if numeric => Complaint::label(format!(
-            "expected all three numbers, such as `v{major}.0.0`"
-        )),
-        [major, minor] if numeric => Complaint::label(format!(
-            "the patch number is missing, such as `v{major}.{minor}.0`"
-        )),
+        [major] if numeric => {
+            Complaint::label(format!("expected all three numbers, such as `v{major}.0.0`"))
+        }
+        [major, minor] if numeric => {
+            Complaint::label(format!("the patch number is missing, such as `v{major}.{minor}.0`"))
+        }
         [_, _, _] if numeric => Complaint::label(error.to_string()),
         _ => Complaint::label(Version::FORMAT.expected()),
     }
@@ -96,11 +94,7 @@ mod tests {
     fn reads_with_and_without_v() {
         assert_eq!(Version::parse("v1.14.1"), Version::parse("1.14.1"));
         assert_eq!(Version::new(1, 14, 1).to_string(), "v1.14.1");
-        assert!(
-            Version::parse("1.14.0-rc.1")
-                .expect("a version")
-                .is_prerelease()
-        );
+        assert!(Version::parse("1.14.0-rc.1").expect("a version").is_prerelease());
     }
 
     #[test]
@@ -108,10 +102,7 @@ mod tests {
         for (text, label) in [
             ("1.14", "the patch number is missing, such as `v1.14.0`"),
             ("v1", "expected all three numbers, such as `v1.0.0`"),
-            (
-                "latest",
-                "name a version: what `latest` means changes under a cluster",
-            ),
+            ("latest", "name a version: what `latest` means changes under a cluster"),
             ("one", "expected a version, such as `v1.14.1`"),
             ("1.014.1", "invalid leading zero in minor version number"),
         ] {

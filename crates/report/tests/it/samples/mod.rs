@@ -5,6 +5,6 @@ mod cluster;
 mod runs;
 mod script;
 
-pub use cluster::{plan, plan_of_everything};
-pub use runs::*;
-pub use script::{Act, Retry, Sample, Wait, perform};
+pub(crate) use cluster::{plan, plan_of_everything};
+pub(crate) use runs::*;
+pub(crate) use script::{Act, Retry, Sample, Wait, perform};

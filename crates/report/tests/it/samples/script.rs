@@ -12,43 +12,43 @@ use jiff::Timestamp;
 
 /// What a unit does.
 #[derive(Clone, Debug, Default)]
-pub struct Act {
-    pub takes_ms: u64,
-    pub summary: String,
-    pub retries: Vec<Retry>,
-    pub calls: Vec<(Call, CallOutcome)>,
-    pub waits: Vec<Wait>,
-    pub evidence: Option<Evidence>,
-    pub fails: Option<Cause>,
-    pub stops: bool,
-    pub skips: Option<(bool, String)>,
-    pub skips_checks: Option<String>,
-    pub reuses: Option<RunId>,
-    pub warnings: Vec<String>,
+pub(crate) struct Act {
+    pub(crate) takes_ms: u64,
+    pub(crate) summary: String,
+    pub(crate) retries: Vec<Retry>,
+    pub(crate) calls: Vec<(Call, CallOutcome)>,
+    pub(crate) waits: Vec<Wait>,
+    pub(crate) evidence: Option<Evidence>,
+    pub(crate) fails: Option<Cause>,
+    pub(crate) stops: bool,
+    pub(crate) skips: Option<(bool, String)>,
+    pub(crate) skips_checks: Option<String>,
+    pub(crate) reuses: Option<RunId>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// A try that fails, a part of the unit's time after its start.
 #[derive(Clone, Debug)]
-pub struct Retry {
-    pub error: Failure,
+pub(crate) struct Retry {
+    pub(crate) error: Failure,
 }
 
 /// What the first check says before it is ready.
 #[derive(Clone, Debug)]
-pub struct Wait {
-    pub verdict: Verdict,
+pub(crate) struct Wait {
+    pub(crate) verdict: Verdict,
 }
 
 /// The events of a run and the files beside them.
 #[derive(Clone, Debug, Default)]
-pub struct Sample {
-    pub events: Vec<Event>,
-    pub files: Vec<Vec<u8>>,
+pub(crate) struct Sample {
+    pub(crate) events: Vec<Event>,
+    pub(crate) files: Vec<Vec<u8>>,
 }
 
 impl Sample {
     /// Puts the files where a run's evidence lies.
-    pub fn store(&self, folder: &Path) -> EvidenceStore {
+    pub(crate) fn store(&self, folder: &Path) -> EvidenceStore {
         let evidence = folder.join("evidence");
         std::fs::create_dir_all(&evidence).unwrap();
         for bytes in &self.files {
@@ -57,12 +57,12 @@ impl Sample {
         EvidenceStore::new(folder, EvidenceLimits::default())
     }
 
-    pub fn story(&self) -> report::Story {
+    pub(crate) fn story(&self) -> report::Story {
         report::Story::of(&self.events)
     }
 
     /// The story up to that time.
-    pub fn story_until(&self, ms: u64) -> report::Story {
+    pub(crate) fn story_until(&self, ms: u64) -> report::Story {
         report::Story::of(self.events.iter().filter(|event| event.elapsed_ms <= ms))
     }
 }
@@ -82,14 +82,14 @@ struct Stage {
     last_ms: u64,
 }
 
-pub const RUN_STARTED: i64 = 1_794_000_000_000;
+pub(crate) const RUN_STARTED: i64 = 1_794_000_000_000;
 
-pub fn run_id(number: u128) -> RunId {
+pub(crate) fn run_id(number: u128) -> RunId {
     RunId::new(Timestamp::from_millisecond(RUN_STARTED).unwrap(), number)
 }
 
 /// Performs `plan`: each unit starts when what it waits for is over.
-pub fn perform(plan: Plan, mut script: impl FnMut(&Unit) -> Act) -> Sample {
+pub(crate) fn perform(plan: Plan, mut script: impl FnMut(&Unit) -> Act) -> Sample {
     let mut stage = Stage {
         lines: Vec::new(),
         ends: BTreeMap::new(),
@@ -106,22 +106,14 @@ pub fn perform(plan: Plan, mut script: impl FnMut(&Unit) -> Act) -> Sample {
     }
     let outcome = stage.outcome();
     let end = stage.last_ms + 3;
-    stage
-        .lines
-        .push((end, 1, Line::Say(What::RunEnded { outcome })));
-    Sample {
-        events: record(plan, stage.lines),
-        files: Vec::new(),
-    }
+    stage.lines.push((end, 1, Line::Say(What::RunEnded { outcome })));
+    Sample { events: record(plan, stage.lines), files: Vec::new() }
 }
 
 /// Sorts the lines by time and lets the law judge them.
 fn record(plan: Plan, mut lines: Vec<(u64, u32, Line)>) -> Vec<Event> {
     lines.sort_by_key(|(at, _, _)| *at);
-    let start = What::RunStarted {
-        plan: Box::new(plan),
-        resumes: None,
-    };
+    let start = What::RunStarted { plan: Box::new(plan), resumes: None };
     let mut state = RunState::default();
     let mut events = Vec::new();
     let mut intents: BTreeMap<(Unit, usize), Seq> = BTreeMap::new();
@@ -129,10 +121,9 @@ fn record(plan: Plan, mut lines: Vec<(u64, u32, Line)>) -> Vec<Event> {
     for (at, attempt, line) in [(0, 1, Line::Say(start))].into_iter().chain(lines) {
         let seq = state.last().next();
         let what = match line {
-            Line::Answer(unit, number, outcome) => What::Result {
-                intent: intents[&(unit, number)],
-                outcome,
-            },
+            Line::Answer(unit, number, outcome) => {
+                What::Result { intent: intents[&(unit, number)], outcome }
+            }
             Line::Say(what) => {
                 if let What::Intent { unit, .. } = &what {
                     let number = made.entry(unit.clone()).or_default();
@@ -143,15 +134,13 @@ fn record(plan: Plan, mut lines: Vec<(u64, u32, Line)>) -> Vec<Event> {
             }
         };
         let event = event(seq, at, attempt, what);
-        state
-            .apply(&event)
-            .unwrap_or_else(|error| panic!("{error}: {event:?}"));
+        state.apply(&event).unwrap_or_else(|error| panic!("{error}: {event:?}"));
         events.push(event);
     }
     events
 }
 
-pub fn event(seq: Seq, at_ms: u64, attempt: u32, what: What) -> Event {
+pub(crate) fn event(seq: Seq, at_ms: u64, attempt: u32, what: What) -> Event {
     let at = RUN_STARTED + i64::try_from(at_ms).unwrap();
     Event {
         run: run_id(1),
@@ -187,16 +176,7 @@ impl Stage {
                 self.missing.push(format!("{unit}: {reason}"));
             }
             let check = None;
-            return self.say(
-                ready,
-                1,
-                What::Skipped {
-                    unit,
-                    check,
-                    required,
-                    reason,
-                },
-            );
+            return self.say(ready, 1, What::Skipped { unit, check, required, reason });
         }
         let end = self.run(planned, &unit, ready + 1 + index % 7, act);
         self.last_ms = self.last_ms.max(end);
@@ -213,78 +193,34 @@ impl Stage {
         };
         let mut attempt = 1;
         let unit_ = || unit.clone();
-        self.say(
-            start,
-            1,
-            What::AttemptStarted {
-                unit: unit_(),
-                after: None,
-            },
-        );
+        self.say(start, 1, What::AttemptStarted { unit: unit_(), after: None });
         for message in act.warnings {
-            self.say(
-                start,
-                attempt,
-                What::Warning {
-                    unit: Some(unit_()),
-                    message,
-                },
-            );
+            self.say(start, attempt, What::Warning { unit: Some(unit_()), message });
         }
         for Retry { error } in act.retries {
             attempt += 1;
             self.say(
                 step(&mut at),
                 attempt,
-                What::AttemptStarted {
-                    unit: unit_(),
-                    after: Some(error),
-                },
+                What::AttemptStarted { unit: unit_(), after: Some(error) },
             );
         }
         for (number, (call, outcome)) in act.calls.into_iter().enumerate() {
-            self.say(
-                at,
-                attempt,
-                What::Intent {
-                    unit: unit_(),
-                    call,
-                },
-            );
+            self.say(at, attempt, What::Intent { unit: unit_(), call });
             let answered = step(&mut at);
-            self.lines
-                .push((answered, attempt, Line::Answer(unit_(), number, outcome)));
+            self.lines.push((answered, attempt, Line::Answer(unit_(), number, outcome)));
         }
         for (index, check) in planned.checks.iter().enumerate() {
             let name = || check.name.clone();
             if let Some(reason) = act.skips_checks.clone() {
-                self.missing
-                    .push(format!("{unit}, {}: {reason}", check.name));
+                self.missing.push(format!("{unit}, {}: {reason}", check.name));
                 let (check, required) = (Some(name()), true);
-                self.say(
-                    at,
-                    attempt,
-                    What::Skipped {
-                        unit: unit_(),
-                        check,
-                        required,
-                        reason,
-                    },
-                );
+                self.say(at, attempt, What::Skipped { unit: unit_(), check, required, reason });
                 continue;
             }
             if check.kind == CheckKind::Probe {
                 let (inputs, reused) = (Digest::of(b"inputs"), act.reuses);
-                self.say(
-                    at,
-                    attempt,
-                    What::Probe {
-                        unit: unit_(),
-                        check: name(),
-                        inputs,
-                        reused,
-                    },
-                );
+                self.say(at, attempt, What::Probe { unit: unit_(), check: name(), inputs, reused });
             }
             if index == 0 {
                 for wait in &act.waits {
@@ -292,48 +228,27 @@ impl Stage {
                     self.say(
                         step(&mut at),
                         attempt,
-                        What::Checked {
-                            unit: unit_(),
-                            check: name(),
-                            verdict,
-                        },
+                        What::Checked { unit: unit_(), check: name(), verdict },
                     );
                 }
             }
             if act.fails.is_none() && !act.stops {
-                let evidence = act
-                    .evidence
-                    .clone()
-                    .unwrap_or_else(|| Evidence::new(&act.summary).simulated());
+                let evidence =
+                    act.evidence.clone().unwrap_or_else(|| Evidence::new(&act.summary).simulated());
                 let verdict = Verdict::ready(evidence);
                 self.say(
                     step(&mut at),
                     attempt,
-                    What::Checked {
-                        unit: unit_(),
-                        check: name(),
-                        verdict,
-                    },
+                    What::Checked { unit: unit_(), check: name(), verdict },
                 );
             }
         }
         let outcome = match (&act.fails, act.stops) {
-            (Some(cause), _) => UnitOutcome::Failed {
-                cause: cause.clone(),
-            },
+            (Some(cause), _) => UnitOutcome::Failed { cause: cause.clone() },
             (None, true) => UnitOutcome::Stopped,
-            (None, false) => UnitOutcome::Passed {
-                summary: act.summary,
-            },
+            (None, false) => UnitOutcome::Passed { summary: act.summary },
         };
-        self.say(
-            end,
-            attempt,
-            What::StageDone {
-                unit: unit_(),
-                outcome,
-            },
-        );
+        self.say(end, attempt, What::StageDone { unit: unit_(), outcome });
         if act.stops {
             self.stopped = Some(self.stopped.map_or(end, |at| at.min(end)));
         }
@@ -367,8 +282,6 @@ impl Stage {
         if self.missing.is_empty() {
             return RunOutcome::Proven;
         }
-        RunOutcome::NotProven {
-            missing: self.missing.clone(),
-        }
+        RunOutcome::NotProven { missing: self.missing.clone() }
     }
 }

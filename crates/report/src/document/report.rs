@@ -1,0 +1,255 @@
+//! The document as a whole.
+
+use std::collections::BTreeMap;
+
+use events::{Cause, ClusterId, Digest, Interruption, PlannedNode, RunId, RunOutcome, Unit};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{ReportStage, SCHEMA};
+use crate::{FirstCause, MicroEuros, Run, Story, Tally, Warning};
+
+/// A run, for machines.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report {
+    /// The schema of the document.
+    pub schema: String,
+    /// How the run ended.
+    pub outcome: Outcome,
+    /// What was required and not seen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
+    /// What failed first, and why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_cause: Option<ReportCause>,
+    /// The run; none where not even its first event is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<ReportRun>,
+    /// How long it took.
+    pub elapsed_ms: u64,
+    /// How much time passed in the simulated world.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub simulated_ms: Option<u64>,
+    /// What the planned cluster costs in that time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_micro_euros: Option<MicroEuros>,
+    /// How many of each there are.
+    pub tally: ReportTally,
+    /// The stages, in the order of the table.
+    pub stages: Vec<ReportStage>,
+    /// The warnings, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<ReportWarning>,
+    /// Choices that later runs keep.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub pins: BTreeMap<String, String>,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// It goes on, or its end is not known.
+    Open,
+    /// Every required check was ready.
+    Proven,
+    /// Nothing failed, but something required was left out.
+    NotProven,
+    /// A unit failed.
+    Failed,
+    /// It was asked to stop.
+    Stopped,
+    /// Its process died.
+    CutOff,
+}
+
+/// What was announced when the run started.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportRun {
+    /// The run.
+    pub id: RunId,
+    /// When it started.
+    pub started: Timestamp,
+    /// The command, such as `up`.
+    pub command: String,
+    /// The cluster's name.
+    pub cluster: String,
+    /// The cluster's identity.
+    pub cluster_id: ClusterId,
+    /// One line about what is wanted.
+    pub title: String,
+    /// The version of the tool.
+    pub tool: String,
+    /// The digest of the cluster file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spec: Option<Digest>,
+    /// The nodes, control planes first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<PlannedNode>,
+    /// What the result costs in a month, in cents of a euro.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub monthly_cents: Option<u64>,
+    /// How many times faster than real the simulated world runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub simulated_speed: Option<u32>,
+    /// The run that this one goes on from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resumes: Option<RunId>,
+}
+
+/// What failed first, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportCause {
+    /// The unit that failed.
+    pub unit: Unit,
+    /// Where it was found out, for people.
+    pub place: String,
+    /// Why it failed.
+    #[serde(flatten)]
+    pub cause: Cause,
+}
+
+/// Something that people should know and that stopped nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportWarning {
+    /// When.
+    pub at_ms: u64,
+    /// The unit it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<Unit>,
+    /// What they should know.
+    pub message: String,
+}
+
+/// How many of each there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportTally {
+    /// Stages that passed.
+    pub stages_passed: usize,
+    /// Stages that failed.
+    pub stages_failed: usize,
+    /// Stages that were stopped.
+    pub stages_stopped: usize,
+    /// Stages that were left out.
+    pub stages_skipped: usize,
+    /// Stages that did not run, or not on every node.
+    pub stages_not_run: usize,
+    /// Checks that were ready.
+    pub checks_ready: usize,
+    /// Checks that failed.
+    pub checks_failed: usize,
+    /// Checks that never said anything final.
+    pub checks_unseen: usize,
+    /// Tries that failed and were followed by another.
+    pub retries: usize,
+    /// Mutating calls.
+    pub calls: usize,
+}
+
+// === impl Report ===
+
+impl Report {
+    /// Returns the document of a story.
+    pub fn of(story: &Story) -> Self {
+        let pins = story.pins().iter();
+        Self {
+            schema: SCHEMA.to_owned(),
+            outcome: Outcome::of(story),
+            missing: story.missing().to_vec(),
+            first_cause: story.first_cause().map(|first| ReportCause::of(&first)),
+            run: story.run().map(ReportRun::of),
+            elapsed_ms: story.elapsed_ms(),
+            simulated_ms: story.simulated_ms(),
+            cost_micro_euros: story.cost(),
+            tally: ReportTally::of(&story.tally()),
+            stages: story
+                .stages()
+                .iter()
+                .map(|stage| ReportStage::of(stage, story.elapsed_ms()))
+                .collect(),
+            warnings: story.warnings().iter().map(ReportWarning::of).collect(),
+            pins: pins.map(|pin| (pin.key.clone(), pin.value.clone())).collect(),
+        }
+    }
+}
+
+// === impl Outcome ===
+
+impl Outcome {
+    pub(crate) fn of(story: &Story) -> Self {
+        match story.ending().map(|ending| &ending.outcome) {
+            None => Self::Open,
+            Some(RunOutcome::Proven) => Self::Proven,
+            Some(RunOutcome::NotProven { .. }) => Self::NotProven,
+            Some(RunOutcome::Failed { .. }) => Self::Failed,
+            Some(RunOutcome::Interrupted { how }) => match how {
+                Interruption::Asked => Self::Stopped,
+                Interruption::Died => Self::CutOff,
+            },
+        }
+    }
+
+    /// Returns the word that people read.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Open => "not finished",
+            Self::Proven => "proven",
+            Self::NotProven => "not proven",
+            Self::Failed => "failed",
+            Self::Stopped => "stopped",
+            Self::CutOff => "cut off",
+        }
+    }
+}
+
+impl ReportRun {
+    fn of(run: &Run) -> Self {
+        Self {
+            id: run.id,
+            started: run.started,
+            command: run.command.clone(),
+            cluster: run.cluster.clone(),
+            cluster_id: run.cluster_id,
+            title: run.title.clone(),
+            tool: run.tool.clone(),
+            spec: run.spec,
+            nodes: run.nodes.clone(),
+            monthly_cents: run.monthly_cents,
+            simulated_speed: run.simulated_speed,
+            resumes: run.resumes,
+        }
+    }
+}
+
+impl ReportCause {
+    fn of(first: &FirstCause<'_>) -> Self {
+        Self { unit: first.unit.clone(), place: first.place(), cause: first.cause.clone() }
+    }
+}
+
+impl ReportWarning {
+    fn of(warning: &Warning) -> Self {
+        Self {
+            at_ms: warning.moment.at_ms,
+            unit: warning.unit.clone(),
+            message: warning.message.clone(),
+        }
+    }
+}
+
+impl ReportTally {
+    fn of(tally: &Tally) -> Self {
+        Self {
+            stages_passed: tally.stages_passed,
+            stages_failed: tally.stages_failed,
+            stages_stopped: tally.stages_stopped,
+            stages_skipped: tally.stages_skipped,
+            stages_not_run: tally.stages_not_run,
+            checks_ready: tally.checks_ready,
+            checks_failed: tally.checks_failed,
+            checks_unseen: tally.checks_unseen,
+            retries: tally.retries,
+            calls: tally.calls,
+        }
+    }
+}

@@ -1,0 +1,460 @@
+"use strict";
+// Draws the timeline and shows evidence. Foreign words are only ever set as
+// text; nothing here makes markup out of a string.
+(() => {
+  const { report, files } = JSON.parse(document.getElementById("data").textContent);
+  const timeline = document.getElementById("timeline");
+  const detail = document.getElementById("detail");
+  const work = timeline.parentElement;
+  const total = Math.max(report.elapsed_ms, 1);
+  const MARKS = {
+    passed: "✓", ready: "✓", failed: "✗", stopped: "■", skipped: "–", "not-run": "–",
+    planned: "·", unseen: "·", running: "▸", waiting: "…", "not-yet": "…", blind: "?",
+  };
+  const view = { open: new Set(), focus: null, shown: null, failedOnly: false, find: "" };
+
+  // --- small things ---
+
+  function el(tag, properties = {}, ...children) {
+    const node = document.createElement(tag);
+    for (const [name, value] of Object.entries(properties)) {
+      if (name === "class") node.className = value;
+      else if (name.includes("-") || name === "role" || name === "tabindex") node.setAttribute(name, value);
+      else node[name] = value;
+    }
+    node.append(...children.filter((child) => child !== null && child !== undefined));
+    return node;
+  }
+
+  function span(ms) {
+    if (ms === undefined || ms === null) return "";
+    if (ms < 59950) return (Math.round(ms / 100) / 10).toFixed(1) + "s";
+    const seconds = Math.round(ms / 1000);
+    if (seconds < 3600) return Math.floor(seconds / 60) + "m" + (seconds % 60) + "s";
+    return Math.floor(seconds / 3600) + "h" + Math.floor((seconds % 3600) / 60) + "m";
+  }
+
+  const words = (state) => state.replaceAll("-", " ");
+  const mark = (state) => el("span", { class: "mark " + state, title: words(state) }, MARKS[state] || "·");
+  const badge = (state) => el("span", { class: "badge " + state }, words(state));
+  const percent = (ms) => (100 * Math.min(Math.max(ms, 0), total)) / total + "%";
+
+  // --- the tree: stages, nodes, attempts, gates ---
+
+  const items = new Map();
+
+  function add(item) {
+    items.set(item.id, item);
+    return item;
+  }
+
+  function unitItem(id, level, label, stage, unit, parent) {
+    const item = add({ id, level, label, kind: level === 1 ? "stage" : "node", state: unit.state, stage, unit, parent });
+    item.from = unit.from_ms;
+    item.to = unit.to_ms ?? (unit.from_ms === undefined ? undefined : total);
+    item.children = [
+      ...(unit.attempts || []).map((attempt, index) => attemptItem(item, attempt, index)),
+      ...(unit.checks || []).map((check, index) => checkItem(item, check, index)),
+    ];
+    return item;
+  }
+
+  function attemptItem(parent, attempt, index) {
+    const attempts = parent.unit.attempts;
+    const next = attempts[index + 1];
+    const state = next ? "failed" : parent.state;
+    return add({
+      id: parent.id + "a" + index, level: parent.level + 1, label: "try " + attempt.number, kind: "attempt", state,
+      from: attempt.at_ms, to: next ? next.at_ms : parent.to, attempt, next, parent, stage: parent.stage, unit: parent.unit, children: [],
+    });
+  }
+
+  function checkItem(parent, check, index) {
+    const planned = (parent.stage.checks || []).find((one) => one.name === check.name);
+    const findings = check.findings || [];
+    return add({
+      id: parent.id + "c" + index, level: parent.level + 1, label: check.name, kind: planned ? planned.kind : "gate",
+      state: check.state, check, planned, parent, stage: parent.stage, unit: parent.unit, children: [],
+      from: findings.length ? findings[0].at_ms : undefined, to: findings.length ? findings.at(-1).at_ms : undefined,
+    });
+  }
+
+  function stageItem(stage, index) {
+    const id = "s" + index;
+    if (!stage.per_node) return unitItem(id, 1, stage.name, stage, stage.units[0] || { state: stage.state }, null);
+    const item = add({
+      id, level: 1, label: stage.name, kind: "stage", state: stage.state, stage, parent: null,
+      from: stage.from_ms, to: stage.from_ms === undefined ? undefined : stage.from_ms + stage.took_ms,
+    });
+    item.children = stage.units.map((unit, number) => unitItem(id + "u" + number, 2, unit.node, stage, unit, item));
+    return item;
+  }
+
+  const stages = report.stages.map(stageItem);
+
+  // --- which rows are visible ---
+
+  const failed = (item) => item.state === "failed" || item.children.some(failed);
+  const found = (item) => item.label.toLowerCase().includes(view.find) || item.children.some(found);
+
+  function wanted(item) {
+    if (view.failedOnly && !failed(item)) return false;
+    if (!view.find || item.kind === "attempt" || item.check) return true;
+    return found(item) || (item.parent !== null && item.parent.label.toLowerCase().includes(view.find));
+  }
+
+  function isOpen(item) {
+    if (view.open.has(item.id)) return true;
+    if (view.failedOnly) return !view.open.has("-" + item.id);
+    return view.find !== "" && item.level === 1 && !view.open.has("-" + item.id) && item.children.some((child) => child.kind === "node" && found(child));
+  }
+
+  function fold(item, open) {
+    view.open.delete((open ? "-" : "") + item.id);
+    view.open.add((open ? "" : "-") + item.id);
+    draw();
+  }
+
+  function visible() {
+    const rows = [];
+    const walk = (item) => {
+      if (!wanted(item)) return;
+      rows.push(item);
+      if (item.children.length && isOpen(item)) item.children.forEach(walk);
+    };
+    stages.forEach(walk);
+    return rows;
+  }
+
+  // --- drawing ---
+
+  function bar(kind, state, from, to) {
+    const node = el("span", { class: "bar " + kind + " " + state });
+    node.style.left = percent(from);
+    node.style.width = percent(to - from);
+    return node;
+  }
+
+  function dot(finding) {
+    const node = el("span", { class: "dot " + finding.verdict.is });
+    node.style.left = percent(finding.at_ms);
+    return node;
+  }
+
+  function waits(item) {
+    const findings = item.check.findings || [];
+    const bars = findings.slice(1).map((finding, index) => {
+      const before = findings[index];
+      return bar("thin", before.verdict.is, before.at_ms, finding.at_ms);
+    });
+    return [...bars, ...findings.map(dot)];
+  }
+
+  function track(item) {
+    const node = el("span", { class: "track" });
+    if (item.from === undefined) return node;
+    if (item.check) node.append(...waits(item));
+    else if (item.kind === "attempt") node.append(bar(item.next ? "try" : "", item.state, item.from, item.to));
+    else if (!item.unit) node.append(bar("span", item.state, item.from, item.to), ...failures(item));
+    else node.append(...tries(item), ...lastWords(item));
+    return node;
+  }
+
+  const failures = (stage) =>
+    stage.children.filter((unit) => unit.state === "failed").slice(0, 50).map((unit) => bar("thin", "failed", unit.from, unit.to));
+
+  function tries(item) {
+    const attempts = item.children.filter((child) => child.attempt);
+    if (!attempts.length) return [bar("", item.state, item.from, item.to)];
+    return attempts.map((one) => bar(one.next ? "try" : "", one.state, one.from, one.to));
+  }
+
+  const lastWords = (item) =>
+    item.children.filter((child) => child.check && child.check.findings).map((child) => dot(child.check.findings.at(-1)));
+
+  function row(item) {
+    const children = item.children.length > 0;
+    const open = children && isOpen(item);
+    const share = item.stage.per_node && item.level === 1 ? item.stage.passed + "/" + item.stage.units.length : null;
+    const node = el("div", {
+      class: "row level-" + item.level, role: "row", id: item.id, tabindex: item.id === view.focus ? "0" : "-1",
+      "aria-level": item.level, "aria-selected": String(item.id === view.shown),
+    },
+      el("span", { class: "name", role: "gridcell" },
+        el("span", { class: "fold", "aria-hidden": "true" }, children ? (open ? "▼" : "▶") : ""),
+        mark(item.state),
+        el("span", { class: "label", title: item.label }, item.label),
+        item.check ? el("span", { class: "kind" }, item.kind) : null,
+        share ? el("span", { class: "share" }, share) : null),
+      track(item),
+      el("span", { class: "took", role: "gridcell" }, item.from === undefined ? words(item.state) : span(item.to - item.from)));
+    if (children) node.setAttribute("aria-expanded", String(open));
+    return node;
+  }
+
+  function steps() {
+    const rough = total / 6;
+    const nice = [100, 200, 500, 1e3, 2e3, 5e3, 1e4, 15e3, 3e4, 6e4, 12e4, 3e5, 6e5, 18e5, 36e5, 72e5, 216e5];
+    const step = nice.find((one) => one >= rough) || Math.ceil(rough / 36e5) * 36e5;
+    const ticks = [];
+    for (let at = 0; at <= total * 0.97; at += step) ticks.push(at);
+    return ticks;
+  }
+
+  function at(node, ms) {
+    node.style.left = percent(ms);
+    return node;
+  }
+
+  function frame() {
+    const label = (ms) => (ms % 1000 ? span(ms) : ms < 6e4 ? ms / 1000 + "s" : span(ms));
+    const ticks = steps();
+    const axis = el("div", { class: "axis", "aria-hidden": "true" },
+      el("span", { class: "ticks" }, ...ticks.map((ms) => at(el("span", { class: "tick" }, label(ms)), ms))));
+    const grid = el("div", { class: "grid", "aria-hidden": "true" }, ...ticks.map((ms) => at(el("i"), ms)));
+    return [grid, axis];
+  }
+
+  const furniture = frame();
+
+  function draw() {
+    const rows = visible();
+    if (!rows.some((item) => item.id === view.focus)) view.focus = rows.length ? rows[0].id : null;
+    const empty = rows.length ? [] : [el("p", { class: "empty" }, view.failedOnly ? "Nothing failed." : "Nothing found.")];
+    const inside = timeline.contains(document.activeElement);
+    timeline.replaceChildren(...furniture, ...rows.map(row), ...empty);
+    if (inside) focus(view.focus);
+  }
+
+  function focus(id) {
+    const before = timeline.querySelector('[tabindex="0"]');
+    if (before) before.setAttribute("tabindex", "-1");
+    const node = id && document.getElementById(id);
+    if (!node) return;
+    view.focus = id;
+    node.setAttribute("tabindex", "0");
+    node.focus({ preventScroll: true });
+    node.scrollIntoView({ block: "nearest" });
+  }
+
+  // --- the detail of a row ---
+
+  const heading = (text) => el("h4", {}, text);
+
+  function section(title, ...children) {
+    const present = children.filter((child) => child);
+    return present.length ? [heading(title), ...present] : [];
+  }
+
+  function value(raw) {
+    if (typeof raw === "string") return raw;
+    const text = JSON.stringify(raw, null, 2);
+    return typeof raw === "object" && raw !== null ? el("pre", {}, text) : text;
+  }
+
+  function factTable(facts) {
+    if (!facts || !facts.length) return null;
+    return el("table", {}, el("tbody", {}, ...facts.map((fact) => el("tr", {}, el("td", {}, fact.name), el("td", {}, value(fact.value))))));
+  }
+
+  function file(attachment) {
+    const text = files[attachment.digest];
+    const size = attachment.size + " bytes" + (attachment.cut_from ? ", cut from " + attachment.cut_from : "");
+    const body = text === undefined ? "Left out of this page for size. It lies in evidence/" + attachment.digest : text;
+    return el("details", { open: text !== undefined },
+      el("summary", {}, attachment.name, " ", el("span", { class: "tag" }, size)), el("pre", { class: "file" }, body));
+  }
+
+  function evidence(found) {
+    if (!found) return [];
+    return section("evidence",
+      el("p", { class: "summary" }, found.summary, " ", found.simulated ? el("span", { class: "tag" }, "simulated") : ""),
+      factTable(found.facts), ...(found.files || []).map(file));
+  }
+
+  const failure = (error) => [error.message, ...(error.sources || [])].join(": ");
+
+  function said(finding) {
+    const { verdict } = finding;
+    const text = { ready: () => verdict.evidence.summary, "not-yet": () => verdict.because.what, blind: () => "could not look: " + failure(verdict.error), failed: () => verdict.cause.message }[verdict.is];
+    const chain = verdict.because ? verdict.because.chain : verdict.cause ? verdict.cause.because : [];
+    return el("li", {}, el("time", {}, span(finding.at_ms)), mark(verdict.is), el("span", {}, text ? text() : ""),
+      ...(chain || []).map((line) => el("span", { class: "chain" }, "← " + line)));
+  }
+
+  const list = (entries) => (entries.length ? el("ul", { class: "said" }, ...entries) : null);
+
+  const entry = (ms, state, text) => el("li", {}, el("time", {}, span(ms)), mark(state), el("span", {}, text));
+
+  function checkDetail(item) {
+    const findings = item.check.findings || [];
+    const ready = findings.filter((finding) => finding.verdict.is === "ready").at(-1);
+    const deadline = item.planned ? "may take " + span(item.planned.deadline_ms) + (item.planned.required ? ", required for the proof" : ", optional") : "";
+    return [
+      el("p", { class: "where" }, deadline),
+      item.check.skipped ? el("p", {}, "left out: " + item.check.skipped) : null,
+      item.check.reused ? el("p", {}, "taken from run " + item.check.reused) : null,
+      ...(item.state === "failed" ? causeDetail(item.unit.cause) : []),
+      ...evidence(ready && ready.verdict.evidence),
+      ...section("what it said", list(findings.map(said))),
+    ];
+  }
+
+  function causeDetail(cause) {
+    if (!cause) return [];
+    const chain = (cause.because || []).map((line, index) => el("p", {}, (index ? "← " : "") + line));
+    const next = (cause.next || []).map((step) => el("p", {}, el("code", {}, step.command), " " + step.tells));
+    return [...section("cause", el("p", {}, el("code", {}, cause.code), " " + cause.message)), ...section("because", ...chain),
+      ...section("so", cause.so ? el("p", {}, cause.so) : null), ...section("next", ...next)];
+  }
+
+  function call(one) {
+    const ids = Object.entries(one.ids || {}).map(([what, id]) => what + " " + id).join(", ");
+    const state = { done: "passed", refused: "failed", "in-doubt": "blind", open: "running" }[one.state] || "planned";
+    const answer = one.error ? failure(one.error) : ids;
+    const text = one.kind + " " + one.name + ": " + words(one.state) + (answer ? ", " + answer : "") + (one.settled ? "; " + one.settled : "");
+    return entry(one.at_ms, state, text);
+  }
+
+  const jump = (item) => el("li", {}, el("time", {}, item.from === undefined ? "" : span(item.to - item.from)), mark(item.state),
+    el("button", { class: "link", type: "button", onclick: () => reveal(item) }, item.label));
+
+  function unitDetail(item) {
+    const { unit } = item;
+    const tries = item.children.filter((child) => child.attempt && child.attempt.after)
+      .map((child) => entry(child.from, "failed", "try " + (child.attempt.number - 1) + ": " + failure(child.attempt.after)));
+    return [
+      unit.summary && !unit.cause ? el("p", {}, unit.summary) : null,
+      ...causeDetail(unit.cause),
+      ...section("gates and probes", list(item.children.filter((child) => child.check).map(jump))),
+      ...section("failed attempts", list(tries)),
+      ...section("calls", list((unit.calls || []).map(call))),
+    ];
+  }
+
+  function stageDetail(item) {
+    const failing = item.children.filter((unit) => unit.state === "failed");
+    const slowest = item.children.filter((unit) => unit.from !== undefined).sort((a, b) => b.to - b.from - (a.to - a.from)).slice(0, 8);
+    return [
+      el("p", {}, item.stage.passed + " of " + item.stage.units.length + " nodes passed" + (item.stage.summary ? ": " + item.stage.summary : "")),
+      ...section("failed", list(failing.slice(0, 50).map(jump))),
+      ...section("slowest nodes", list(slowest.map(jump))),
+    ];
+  }
+
+  function attemptDetail(item) {
+    const ended = item.next && item.next.after ? failure(item.next.after) : "";
+    return [...section("ended by", ended ? el("p", {}, ended) : el("p", {}, words(item.state)))];
+  }
+
+  function show(item) {
+    const body = item.check ? checkDetail(item) : item.attempt ? attemptDetail(item) : item.unit ? unitDetail(item) : stageDetail(item);
+    const where = [];
+    for (let one = item.parent; one; one = one.parent) where.unshift(one.label);
+    detail.replaceChildren(
+      el("div", { class: "head" }, el("h3", {}, item.label), badge(item.state),
+        el("button", { type: "button", id: "close", "aria-label": "Close", onclick: close }, "✕")),
+      el("p", { class: "where" }, [...where, item.kind].join(" › ") + (item.from === undefined ? "" : ", " + span(item.from) + " – " + span(item.to))),
+      ...body.filter((child) => child));
+    detail.hidden = false;
+    detail.scrollTop = 0;
+    work.classList.add("split");
+    view.shown = item.id;
+    draw();
+  }
+
+  function close() {
+    detail.hidden = true;
+    work.classList.remove("split");
+    view.shown = null;
+    draw();
+    focus(view.focus);
+  }
+
+  /** Unfolds everything above a row, then shows it. */
+  function reveal(item) {
+    for (let one = item.parent; one; one = one.parent) view.open.add(one.id);
+    view.focus = item.id;
+    show(item);
+    focus(item.id);
+  }
+
+  // --- hands ---
+
+  timeline.addEventListener("click", (event) => {
+    const node = event.target.closest(".row");
+    if (!node) return;
+    const item = items.get(node.id);
+    view.focus = item.id;
+    const again = view.shown === item.id;
+    if (item.children.length && (again || !isOpen(item) || event.target.classList.contains("fold"))) fold(item, !isOpen(item));
+    show(item);
+    focus(item.id);
+  });
+
+  function move(by) {
+    const rows = visible();
+    const index = rows.findIndex((item) => item.id === view.focus);
+    const next = rows[Math.min(Math.max(index + by, 0), rows.length - 1)];
+    if (next) focus(next.id);
+  }
+
+  const keys = {
+    ArrowDown: () => move(1),
+    ArrowUp: () => move(-1),
+    PageDown: () => move(15),
+    PageUp: () => move(-15),
+    Home: () => move(-Infinity),
+    End: () => move(Infinity),
+    ArrowRight: (item) => (item.children.length && !isOpen(item) ? fold(item, true) : move(1)),
+    ArrowLeft: (item) => (item.children.length && isOpen(item) ? fold(item, false) : item.parent && focus(item.parent.id)),
+    Enter: (item) => show(item),
+    " ": (item) => show(item),
+  };
+
+  timeline.addEventListener("keydown", (event) => {
+    const item = items.get(view.focus);
+    if (!item || !keys[event.key] || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    keys[event.key](item);
+  });
+
+  const failedOnly = document.getElementById("failed-only");
+  function toggleFailed() {
+    view.failedOnly = !view.failedOnly;
+    failedOnly.setAttribute("aria-pressed", String(view.failedOnly));
+    draw();
+  }
+  failedOnly.addEventListener("click", toggleFailed);
+
+  const find = document.getElementById("find");
+  find.addEventListener("input", () => {
+    view.find = find.value.trim().toLowerCase();
+    draw();
+  });
+
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && !detail.hidden) close();
+    const typing = event.target instanceof HTMLInputElement;
+    if (event.key.toLowerCase() === "f" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) toggleFailed();
+  });
+
+  // --- what is seen first: the gate that failed ---
+
+  function culprit() {
+    const first = report.first_cause;
+    if (!first) return null;
+    const stage = stages.find((item) => item.label === first.unit.stage);
+    const unit = stage && (stage.unit ? stage : stage.children.find((item) => item.label === first.unit.node));
+    return unit && (unit.children.find((item) => item.check && item.state === "failed") || unit);
+  }
+
+  draw();
+  const first = culprit();
+  if (first) {
+    for (let one = first.parent; one; one = one.parent) view.open.add(one.id);
+    view.focus = first.id;
+    if (window.innerWidth > 760) show(first);
+    else draw();
+  }
+})();

@@ -1,0 +1,29 @@
+//! Phrases that more than one report uses.
+
+use crate::{Span, Story};
+
+/// `11.8s (6m12s simulated)`
+pub(crate) fn duration(story: &Story) -> String {
+    let real = Span(story.elapsed_ms());
+    match story.simulated_ms() {
+        Some(simulated) => format!("{real} ({} simulated)", Span(simulated)),
+        None => real.to_string(),
+    }
+}
+
+/// `cost €0.05`, or what it would have cost where nothing real was made.
+pub(crate) fn cost(story: &Story) -> Option<String> {
+    let simulated = story.run()?.simulated_speed.is_some();
+    let words = if simulated { "would have cost" } else { "cost" };
+    story.cost().map(|cost| format!("{words} {cost}"))
+}
+
+/// What a command leaves behind when it does not finish, and how to go on.
+pub(crate) fn remains(command: &str) -> String {
+    let kept = match command {
+        "verify" => return "nothing was changed: verify only reads".to_owned(),
+        "down" | "delete" => "what is left was not touched",
+        _ => "nothing was destroyed",
+    };
+    format!("{kept}; `seaworthy {command}` goes on from here")
+}

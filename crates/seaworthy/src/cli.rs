@@ -1,0 +1,78 @@
+//! What can be asked for.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::command_error::CommandError;
+use crate::commands::{completions, init, plan, report, schema, validate};
+use crate::exit::Exit;
+use crate::ui::Ui;
+
+/// From nothing to a Kubernetes cluster that is proven healthy
+///
+/// Every step is an action, a gate that reads the real state, and the evidence
+/// for its verdict. Data goes to stdout, words for people go to stderr.
+#[derive(Debug, Parser)]
+#[command(name = "seaworthy", version, max_term_width = 100, after_help = exit_codes())]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) shared: Shared,
+
+    /// How to print data
+    #[arg(short, long, global = true, value_name = "FORMAT", default_value = "text")]
+    pub(crate) output: Output,
+
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What every command knows.
+#[derive(Args, Debug)]
+pub(crate) struct Shared {
+    /// Where the state of clusters lies [default: .seaworthy beside the cluster file]
+    #[arg(long, global = true, value_name = "FOLDER", env = "SEAWORTHY_STATE_DIR")]
+    pub(crate) state_dir: Option<PathBuf>,
+
+    /// When to use colour
+    #[command(flatten)]
+    pub(crate) color: colorchoice_clap::Color,
+}
+
+/// How data is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Output {
+    /// For people
+    Text,
+    /// For machines
+    Json,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Init(init::InitArgs),
+    Validate(validate::ValidateArgs),
+    Plan(plan::PlanArgs),
+    Report(report::ReportArgs),
+    Schema(schema::SchemaArgs),
+    Completions(completions::CompletionsArgs),
+}
+
+impl Command {
+    /// Does what was asked.
+    pub(crate) fn run(self, shared: &Shared, ui: &mut Ui) -> Result<(), CommandError> {
+        match self {
+            Self::Init(args) => init::run(&args, ui),
+            Self::Validate(args) => validate::run(&args, ui),
+            Self::Plan(args) => plan::run(&args, shared, ui),
+            Self::Report(args) => report::run(args, shared, ui),
+            Self::Schema(args) => schema::run(&args, ui),
+            Self::Completions(args) => completions::run(&args, ui),
+        }
+    }
+}
+
+fn exit_codes() -> String {
+    let lines = Exit::ALL.map(|(exit, says)| format!("  {}  {says}", exit.code()));
+    format!("Exit codes:\n{}", lines.join("\n"))
+}

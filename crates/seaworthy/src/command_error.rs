@@ -1,0 +1,98 @@
+//! What goes wrong at the border to people: a message, its causes, hints, and
+//! the exit code.
+
+use std::error::Error;
+use std::io;
+
+use anstyle::{AnsiColor, Style};
+use events::{Class, Failure};
+
+use crate::exit::Exit;
+
+/// Why a command did not do what was asked.
+#[derive(Debug)]
+pub(crate) struct CommandError {
+    exit: Exit,
+    message: Message,
+    hints: Vec<String>,
+}
+
+#[derive(Debug)]
+enum Message {
+    /// `error: …`, with the chain of causes.
+    Error(Failure),
+    /// The command has told the whole story already.
+    Told,
+    /// Whoever read our output has stopped to: not an error for them.
+    BrokenPipe,
+}
+
+// === impl CommandError ===
+
+impl CommandError {
+    /// An error with its chain of causes.
+    pub(crate) fn new(exit: Exit, error: &(dyn Error + 'static)) -> Self {
+        if is_broken_pipe(error) {
+            return Self { exit: Exit::Done, message: Message::BrokenPipe, hints: Vec::new() };
+        }
+        let failure = Failure::of(Class::Permanent, error);
+        Self { exit, message: Message::Error(failure), hints: Vec::new() }
+    }
+
+    /// An error with a message of its own.
+    pub(crate) fn say(exit: Exit, message: impl Into<String>) -> Self {
+        let failure = Failure::permanent(message);
+        Self { exit, message: Message::Error(failure), hints: Vec::new() }
+    }
+
+    /// An end that needs no more words.
+    pub(crate) fn told(exit: Exit) -> Self {
+        Self { exit, message: Message::Told, hints: Vec::new() }
+    }
+
+    /// Says what to do about it.
+    #[must_use]
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// Returns how the process ends.
+    pub(crate) fn exit(&self) -> Exit {
+        self.exit
+    }
+
+    /// Prints the error for people.
+    pub(crate) fn print(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        let Message::Error(failure) = &self.message else { return Ok(()) };
+        let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
+        let cyan = Style::new().bold().fg_color(Some(AnsiColor::Cyan.into()));
+        writeln!(out, "{red}error{red:#}: {}", failure.message)?;
+        for source in &failure.sources {
+            writeln!(out, "  because {source}")?;
+        }
+        for hint in &self.hints {
+            writeln!(out, "{cyan}hint{cyan:#}: {hint}")?;
+        }
+        Ok(())
+    }
+}
+
+impl From<io::Error> for CommandError {
+    fn from(error: io::Error) -> Self {
+        Self::new(Exit::Internal, &error)
+    }
+}
+
+/// A reader that has seen enough, such as `head`, closes our output.
+fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        let io = error.downcast_ref::<io::Error>();
+        if io.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
+            return true;
+        }
+        next = error.source();
+    }
+    false
+}

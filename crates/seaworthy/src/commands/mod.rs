@@ -1,0 +1,59 @@
+//! One file per command: its arguments, whose comments are its help, and what it does.
+
+pub(crate) mod completions;
+pub(crate) mod init;
+pub(crate) mod plan;
+pub(crate) mod report;
+pub(crate) mod schema;
+pub(crate) mod validate;
+
+use std::path::{Path, PathBuf};
+
+use ::report::terminal::Palette;
+use spec::{Cluster, Colour};
+
+use crate::command_error::CommandError;
+use crate::exit::Exit;
+use crate::ui::Ui;
+
+/// The cluster file that is meant where none is named.
+const CLUSTER_FILE: &str = "cluster.yaml";
+
+/// The folder that holds the state of clusters, beside their files.
+const STATE_FOLDER: &str = ".seaworthy";
+
+/// Reads the bytes of a cluster file.
+fn read_file(path: &Path) -> Result<Vec<u8>, CommandError> {
+    std::fs::read(path).map_err(|error| {
+        let missing = error.kind() == std::io::ErrorKind::NotFound;
+        let error = CommandError::say(
+            Exit::Usage,
+            format!("could not read the cluster file {}: {error}", path.display()),
+        );
+        if missing { error.hint("`seaworthy init` writes one") } else { error }
+    })
+}
+
+/// Reads a cluster file, tells every problem, and goes on only where none is an error.
+fn read_cluster(path: &Path, ui: &Ui) -> Result<(Cluster, Vec<u8>), CommandError> {
+    use std::io::Write as _;
+    let bytes = read_file(path)?;
+    let reading = spec::read(&path.display().to_string(), &bytes);
+    write!(ui.stderr(), "{}", reading.render(colour(ui)))?;
+    let cluster = reading.into_cluster().map_err(|_| CommandError::told(Exit::Usage))?;
+    Ok((cluster, bytes))
+}
+
+fn colour(ui: &Ui) -> Colour {
+    if ui.colour() { Colour::Ansi } else { Colour::Plain }
+}
+
+fn palette(ui: &Ui) -> Palette {
+    if ui.colour() { Palette::Colour } else { Palette::Plain }
+}
+
+/// Returns where the state of a cluster file's cluster lies.
+fn state_dir(given: Option<&PathBuf>, cluster_file: &Path) -> PathBuf {
+    let beside = || cluster_file.parent().unwrap_or(Path::new("")).join(STATE_FOLDER);
+    given.cloned().unwrap_or_else(beside)
+}

@@ -1,0 +1,158 @@
+//! `plan`: what a cluster file means, before any cloud is asked.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use engine::StateFolder;
+use events::{ClusterId, PlannedStage};
+use lifecycle::up::{self, Circumstances};
+use serde::Serialize;
+use spec::plan::{Endpoint, FirewallPlan, Hardware, NodePlan, Stage, Timeouts};
+use spec::{Duration, Plan};
+
+use super::{CLUSTER_FILE, read_cluster, state_dir};
+use crate::cli::{Output, Shared};
+use crate::command_error::CommandError;
+use crate::exit::Exit;
+use crate::ui::Ui;
+
+/// Show what a cluster file means
+///
+/// Nodes with their names and addresses, networks, firewall, addons, and the
+/// stages of `up` with the deadlines of their gates. Asks nobody: what exists
+/// already, and what it costs, only the cloud knows.
+#[derive(Args, Debug)]
+pub(crate) struct PlanArgs {
+    /// The cluster file
+    #[arg(value_name = "FILE", default_value = CLUSTER_FILE)]
+    file: PathBuf,
+
+    /// Give a gate another deadline, such as `etcd=20m` (can be repeated)
+    #[arg(long = "timeout", value_name = "GATE=DURATION", value_parser = timeout)]
+    timeouts: Vec<(Stage, Duration)>,
+}
+
+/// What `plan -o json` prints.
+#[derive(Serialize)]
+struct PlanRecord<'a> {
+    cluster: &'a Plan,
+    stages: &'a [PlannedStage],
+}
+
+pub(crate) fn run(args: &PlanArgs, shared: &Shared, ui: &Ui) -> Result<(), CommandError> {
+    let (cluster, _) = read_cluster(&args.file, ui)?;
+    let state = state_dir(shared.state_dir.as_ref(), &args.file).join(cluster.name.as_str());
+    let known = StateFolder::peek(&state).map_err(|e| CommandError::new(Exit::Internal, &e))?;
+    // The identity is made by the first run; until then nothing carries it.
+    let id = known.unwrap_or(ClusterId::NIL);
+    let mut plan = Plan::of(&cluster, id);
+    plan.timeouts = args.timeouts.iter().fold(plan.timeouts, |timeouts, (stage, timeout)| {
+        Timeouts::with(timeouts, *stage, *timeout)
+    });
+    let run = up::plan(&plan, id, env!("CARGO_PKG_VERSION"), &Circumstances::default());
+    match ui.output() {
+        Output::Json => ui.json(&PlanRecord { cluster: &plan, stages: &run.stages })?,
+        Output::Text => print(&plan, &run.title, &run.stages, &mut ui.stdout())?,
+    }
+    Ok(())
+}
+
+fn timeout(text: &str) -> Result<(Stage, Duration), String> {
+    let (gate, duration) = text
+        .split_once('=')
+        .ok_or_else(|| "expected GATE=DURATION, such as `etcd=20m`".to_owned())?;
+    Ok((Stage::parse(gate)?, Duration::parse(duration)?))
+}
+
+fn print(plan: &Plan, title: &str, stages: &[PlannedStage], out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}: {title}", plan.cluster)?;
+    writeln!(out)?;
+    let network = &plan.network;
+    row(out, "network", plan.cluster.as_str(), &network.network.to_string())?;
+    row(out, "", "pods", &network.pods.to_string())?;
+    row(out, "", "services", &network.services.to_string())?;
+    if let Some(firewall) = &plan.firewall {
+        print_firewall(firewall, out)?;
+    }
+    if let Some(balancer) = &plan.load_balancer {
+        let about =
+            format!("{}  {}  {}", balancer.balancer_type, balancer.location, balancer.address);
+        row(out, "load balancer", &balancer.name, &about)?;
+    }
+    for node in &plan.nodes {
+        row(out, what(node), &node.name, &about(node))?;
+    }
+    for addon in &plan.addons {
+        row(out, "addon", addon.name.as_str(), &addon.version.to_string())?;
+    }
+    row(out, "endpoint", &endpoint(&plan.endpoint), "")?;
+    writeln!(out)?;
+    print_stages(stages, out)
+}
+
+fn print_firewall(firewall: &FirewallPlan, out: &mut dyn Write) -> io::Result<()> {
+    for (index, rule) in firewall.rules.iter().enumerate() {
+        let sources: Vec<_> = rule.sources.iter().map(ToString::to_string).collect();
+        let port = rule.port.as_ref().map(|port| format!(" {port}")).unwrap_or_default();
+        let about = format!("{}{port} from {}", rule.protocol, sources.join(", "));
+        let (what, name) = if index == 0 { ("firewall", firewall.name.as_str()) } else { ("", "") };
+        row(out, what, name, &about)?;
+    }
+    Ok(())
+}
+
+fn print_stages(stages: &[PlannedStage], out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "  {:<12} {:>5}  {:>8}  after", "stage", "nodes", "deadline")?;
+    for stage in stages {
+        let nodes = stage.nodes.as_ref().map(|nodes| nodes.len().to_string()).unwrap_or_default();
+        let deadline = stage.checks.iter().map(|check| check.deadline_ms / 1_000).max();
+        let deadline = u32::try_from(deadline.unwrap_or(0)).unwrap_or(u32::MAX);
+        let after: Vec<_> = stage.after.iter().map(|after| after.stage.as_str()).collect();
+        let deadline = Duration::from_secs(deadline).to_string();
+        let line = format!("  {:<12} {nodes:>5}  {deadline:>8}  {}", stage.name, after.join(", "));
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+fn row(out: &mut dyn Write, what: &str, name: &str, about: &str) -> io::Result<()> {
+    let line = format!("  {what:<14} {name:<20} {about}");
+    writeln!(out, "{}", line.trim_end())
+}
+
+fn what(node: &NodePlan) -> &'static str {
+    match node.hardware {
+        Hardware::Server { .. } => "server",
+        Hardware::Vm { .. } => "vm",
+        Hardware::Machine { .. } => "machine",
+    }
+}
+
+fn about(node: &NodePlan) -> String {
+    let address = node.address;
+    match &node.hardware {
+        Hardware::Server { offers, .. } => {
+            let offers: Vec<_> = offers
+                .iter()
+                .map(|offer| format!("{} {}", offer.server_type, offer.location))
+                .collect();
+            format!("{address:<15} {}", offers.join(", or "))
+        }
+        Hardware::Vm { host, vmid, cores, memory, disk, .. } => {
+            format!("{address:<15} {vmid} on {host}, {cores} cores, {memory}, disk {disk}")
+        }
+        Hardware::Machine { mac } => {
+            let mac = mac.as_ref().map(ToString::to_string).unwrap_or_default();
+            format!("{address:<15} {mac}")
+        }
+    }
+}
+
+fn endpoint(endpoint: &Endpoint) -> String {
+    match endpoint {
+        Endpoint::Hostname(name) => format!("https://{name}:6443"),
+        Endpoint::LoadBalancer(name) => format!("load balancer {name}, port 6443"),
+        Endpoint::Vip(address) | Endpoint::Node(address) => format!("https://{address}:6443"),
+    }
+}

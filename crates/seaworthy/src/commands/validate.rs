@@ -1,0 +1,44 @@
+//! `validate`: is the cluster file right?
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{CLUSTER_FILE, colour, read_file};
+use crate::cli::Output;
+use crate::command_error::CommandError;
+use crate::exit::Exit;
+use crate::ui::Ui;
+
+/// Check a cluster file
+///
+/// Reports all problems at once, each with its place and what would be right.
+/// Asks nobody: no network, no token.
+#[derive(Args, Debug)]
+pub(crate) struct ValidateArgs {
+    /// The cluster file
+    #[arg(value_name = "FILE", default_value = CLUSTER_FILE)]
+    file: PathBuf,
+}
+
+pub(crate) fn run(args: &ValidateArgs, ui: &Ui) -> Result<(), CommandError> {
+    let bytes = read_file(&args.file)?;
+    let reading = spec::read(&args.file.display().to_string(), &bytes);
+    match ui.output() {
+        Output::Json => ui.json(&reading.record())?,
+        Output::Text => {
+            let mut err = ui.stderr();
+            write!(err, "{}", reading.render(colour(ui)))?;
+            if reading.cluster().is_some() {
+                let palette = super::palette(ui);
+                let words = format!("{}", args.file.display());
+                report::terminal::say(palette, "Valid", &words, &mut err)?;
+            }
+        }
+    }
+    match reading.cluster() {
+        Some(_) => Ok(()),
+        None => Err(CommandError::told(Exit::Usage)),
+    }
+}

@@ -1,0 +1,62 @@
+//! The terminal, as far as commands see it.
+
+use std::io::{self, IsTerminal as _, Write};
+
+use anstream::{AutoStream, ColorChoice};
+
+use crate::cli::Output;
+
+/// Where a command prints.
+#[derive(Debug)]
+pub(crate) struct Ui {
+    output: Output,
+}
+
+impl Ui {
+    /// A command's terminal; colour goes where somebody looks.
+    pub(crate) fn new(output: Output) -> Self {
+        Self { output }
+    }
+
+    /// Returns how data is to be printed.
+    pub(crate) fn output(&self) -> Output {
+        self.output
+    }
+
+    /// Returns where data goes.
+    pub(crate) fn stdout(&self) -> impl Write + use<> {
+        anstream::stdout()
+    }
+
+    /// Returns where words for people go.
+    pub(crate) fn stderr(&self) -> impl Write + use<> {
+        anstream::stderr()
+    }
+
+    /// Returns whether words for people may be coloured.
+    pub(crate) fn colour(&self) -> bool {
+        AutoStream::choice(&io::stderr()) != ColorChoice::Never
+    }
+
+    /// Returns whether somebody can be asked.
+    pub(crate) fn can_ask(&self) -> bool {
+        io::stdin().is_terminal() && io::stderr().is_terminal()
+    }
+
+    /// Prints a value as JSON to stdout.
+    pub(crate) fn json(&self, value: &impl serde::Serialize) -> io::Result<()> {
+        let mut out = self.stdout();
+        serde_json::to_writer_pretty(&mut out, value)?;
+        writeln!(out)
+    }
+
+    /// Asks for a line, and returns none where the input has ended.
+    pub(crate) fn ask(&self, prompt: &str) -> io::Result<Option<String>> {
+        let mut out = self.stderr();
+        write!(out, "{prompt} ")?;
+        out.flush()?;
+        let mut line = String::new();
+        let read = io::stdin().read_line(&mut line)?;
+        Ok((read > 0).then(|| line.trim().to_owned()))
+    }
+}
