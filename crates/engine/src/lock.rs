@@ -98,6 +98,9 @@ impl Drop for RunLock {
         // An empty file says that the lock was given back. Where even that
         // fails, the next run says that this one died, and goes on.
         let _ = self.write(b"");
+        // Closing the file would do, were it not for a child that was forked
+        // just now and holds a copy of it until it starts its own program.
+        let _ = self.file.unlock();
     }
 }
 

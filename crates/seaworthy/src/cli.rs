@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::command_error::CommandError;
-use crate::commands::{completions, init, plan, report, schema, validate};
+use crate::commands::{completions, init, plan, reference, report, schema, validate};
 use crate::exit::Exit;
 use crate::ui::Ui;
 
@@ -56,6 +56,7 @@ pub(crate) enum Command {
     Report(report::ReportArgs),
     Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),
+    Reference(reference::ReferenceArgs),
 }
 
 impl Command {
@@ -68,6 +69,7 @@ impl Command {
             Self::Report(args) => report::run(args, shared, ui),
             Self::Schema(args) => schema::run(&args, ui),
             Self::Completions(args) => completions::run(&args, ui),
+            Self::Reference(args) => reference::run(&args, ui),
         }
     }
 }

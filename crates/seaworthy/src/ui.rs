@@ -6,16 +6,24 @@ use anstream::{AutoStream, ColorChoice};
 
 use crate::cli::Output;
 
-/// Where a command prints.
+/// Where a command prints, and whom it can ask.
 #[derive(Debug)]
 pub(crate) struct Ui {
     output: Output,
+    stdout_colour: ColorChoice,
+    stderr_colour: ColorChoice,
+    can_ask: bool,
 }
 
 impl Ui {
-    /// A command's terminal; colour goes where somebody looks.
+    /// The process's own terminal; colour goes where somebody looks.
     pub(crate) fn new(output: Output) -> Self {
-        Self { output }
+        Self {
+            output,
+            stdout_colour: AutoStream::choice(&io::stdout()),
+            stderr_colour: AutoStream::choice(&io::stderr()),
+            can_ask: io::stdin().is_terminal() && io::stderr().is_terminal(),
+        }
     }
 
     /// Returns how data is to be printed.
@@ -25,22 +33,22 @@ impl Ui {
 
     /// Returns where data goes.
     pub(crate) fn stdout(&self) -> impl Write + use<> {
-        anstream::stdout()
+        AutoStream::new(io::stdout(), self.stdout_colour)
     }
 
     /// Returns where words for people go.
     pub(crate) fn stderr(&self) -> impl Write + use<> {
-        anstream::stderr()
+        AutoStream::new(io::stderr(), self.stderr_colour)
     }
 
     /// Returns whether words for people may be coloured.
     pub(crate) fn colour(&self) -> bool {
-        AutoStream::choice(&io::stderr()) != ColorChoice::Never
+        self.stderr_colour != ColorChoice::Never
     }
 
     /// Returns whether somebody can be asked.
     pub(crate) fn can_ask(&self) -> bool {
-        io::stdin().is_terminal() && io::stderr().is_terminal()
+        self.can_ask
     }
 
     /// Prints a value as JSON to stdout.

@@ -3,6 +3,7 @@
 pub(crate) mod completions;
 pub(crate) mod init;
 pub(crate) mod plan;
+pub(crate) mod reference;
 pub(crate) mod report;
 pub(crate) mod schema;
 pub(crate) mod validate;

@@ -1,0 +1,107 @@
+//! `init`, `validate`, `plan`, `schema`.
+
+use insta::assert_snapshot;
+
+use crate::workplace::Workplace;
+
+const TEN_MISTAKES: &str = include_str!("../../../spec/tests/ten-mistakes.yaml");
+
+#[test]
+fn init_then_validate_then_plan() {
+    let workplace = Workplace::new();
+    assert_snapshot!("init", workplace.run(["init"]));
+    assert_snapshot!("init file", workplace.read("cluster.yaml"));
+    assert_snapshot!("validate", workplace.run(["validate"]));
+    assert_snapshot!("plan", workplace.run(["plan"]));
+}
+
+#[test]
+fn init_never_overwrites() {
+    let workplace = Workplace::new();
+    workplace.write("cluster.yaml", "mine");
+    assert_snapshot!(workplace.run(["init"]));
+    assert_eq!(workplace.read("cluster.yaml"), "mine");
+}
+
+#[test]
+fn every_cloud_can_be_begun() {
+    for cloud in ["hetzner", "proxmox", "machines"] {
+        for (control_planes, workers) in [("1", "0"), ("1", "2"), ("3", "2")] {
+            let workplace = Workplace::new();
+            let flags = ["--control-planes", control_planes, "--workers", workers];
+            let ran = workplace.run(["init", "--cloud", cloud].into_iter().chain(flags));
+            assert_eq!(ran.exit, 0, "{cloud} {control_planes}+{workers}: {ran}");
+            let ran = workplace.run(["validate"]);
+            assert_eq!(ran.exit, 0, "{cloud} {control_planes}+{workers}: {ran}");
+            let ran = workplace.run(["plan"]);
+            assert_eq!(ran.exit, 0, "{cloud} {control_planes}+{workers}: {ran}");
+        }
+    }
+}
+
+#[test]
+fn a_wrong_answer_writes_nothing() {
+    let workplace = Workplace::new();
+    assert_snapshot!("wrong answer", workplace.run(["init", "--name", "Demo_1"]));
+    assert_snapshot!(
+        "answer for another cloud",
+        workplace.run(["init", "--cloud", "hetzner", "--host", "pve1"])
+    );
+    assert!(!workplace.path().join("cluster.yaml").exists());
+}
+
+#[test]
+fn ten_mistakes_get_ten_messages() {
+    let workplace = Workplace::new();
+    workplace.write("cluster.yaml", TEN_MISTAKES);
+    let ran = workplace.run(["validate"]);
+    assert_eq!(ran.exit, 2);
+    assert_eq!(ran.stderr.matches("error: ").count(), 11, "ten and the closing line: {ran}");
+    assert_snapshot!(ran);
+    let ran = workplace.run(["validate", "-o", "json"]);
+    assert_eq!((ran.exit, ran.stderr.as_str()), (2, ""));
+    let record: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!((&record["valid"], &record["errors"]), (&false.into(), &10.into()));
+    assert_eq!(workplace.run(["plan"]).exit, 2, "a wrong file is not planned");
+}
+
+#[test]
+fn a_missing_file_says_how_to_get_one() {
+    assert_snapshot!(Workplace::new().run(["validate"]));
+}
+
+#[test]
+fn a_folder_is_no_cluster_file() {
+    let workplace = Workplace::new();
+    std::fs::create_dir(workplace.path().join("cluster.yaml")).unwrap();
+    assert_snapshot!(workplace.run(["validate"]));
+}
+
+#[test]
+fn deadlines_come_from_the_file_and_from_flags() {
+    let workplace = Workplace::new();
+    workplace.run(["init"]);
+    let file = workplace.read("cluster.yaml") + "  timeouts: { api: 15m }\n";
+    workplace.write("cluster.yaml", file);
+    let plan = workplace.run(["plan", "--timeout", "etcd=20m"]);
+    assert!(plan.stdout.contains("api                      15m"), "{plan}");
+    assert!(plan.stdout.contains("etcd                     20m"), "{plan}");
+    assert_snapshot!(workplace.run(["plan", "--timeout", "ectd=20m"]));
+}
+
+#[test]
+fn a_plan_is_data() {
+    let workplace = Workplace::new();
+    workplace.run(["init"]);
+    let ran = workplace.run(["plan", "-o", "json"]);
+    let plan: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(plan["cluster"]["nodes"].as_array().unwrap().len(), 5);
+    assert_eq!(plan["stages"].as_array().unwrap().len(), 16);
+}
+
+#[test]
+fn the_schema_is_one() {
+    let ran = Workplace::new().run(["schema"]);
+    let schema: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+}

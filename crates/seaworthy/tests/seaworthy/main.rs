@@ -1,0 +1,11 @@
+//! The binary as people use it, and the journals of real engine runs told by
+//! every report.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod cluster_file;
+mod generated;
+mod harbour_runs;
+mod help;
+mod reports;
+mod workplace;

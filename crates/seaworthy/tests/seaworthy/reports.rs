@@ -1,0 +1,257 @@
+//! Every report, from journals that the real engine wrote.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use engine::laws::{Harbour, Weather, keep_all};
+use engine::{
+    Backoff, Cancel, Chance, Check, Engine, Opening, Pace, Scope, Session, Stage, StateFolder,
+    Until, planned,
+};
+use events::journal::{self, Durability};
+use events::{Clock, EvidenceLimits, EvidenceStore, Plan, Reach};
+use insta::assert_snapshot;
+use report::Story;
+use report::terminal::{Palette, Plain, Printer as _};
+
+use crate::harbour_runs::{failed, plan, proven, run};
+use crate::workplace::Workplace;
+
+const FILES: [&str; 9] = [
+    "REPORT.html",
+    "REPORT.md",
+    "annotations.txt",
+    "junit.xml",
+    "pr-comment.md",
+    "report.json",
+    "step-summary.md",
+    "timeline.txt",
+    "trace.json",
+];
+
+#[test]
+fn a_proven_run_is_told() {
+    let workplace = Workplace::new();
+    proven(&workplace.path().join(".seaworthy"));
+    let ran = workplace.run(["report"]);
+    assert_eq!(ran.exit, 0, "{ran}");
+    assert_eq!(ran.stdout.lines().count(), FILES.len());
+    for path in ran.stdout.lines() {
+        let bytes = fs::read(workplace.path().join(path)).unwrap();
+        assert!(!bytes.is_empty() || path.ends_with("annotations.txt"), "{path} is empty");
+    }
+    assert_snapshot!(without_times(&ran.stderr));
+}
+
+#[test]
+fn a_failed_run_is_told_with_its_cause() {
+    let workplace = Workplace::new();
+    failed(&workplace.path().join(".seaworthy"));
+    let ran = workplace.run(["report"]);
+    assert_eq!(ran.exit, 0, "telling a failure is a success: {ran}");
+    assert_snapshot!(without_times(&ran.stderr));
+}
+
+#[test]
+fn the_same_journal_gives_the_same_bytes() {
+    let workplace = Workplace::new();
+    let run = proven(&workplace.path().join(".seaworthy")).to_string();
+    for out in ["one", "two"] {
+        assert_eq!(workplace.run(["report", &run, "--out", out]).exit, 0);
+    }
+    for file in FILES {
+        let [one, two] = ["one", "two"].map(|out| fs::read(workplace.path().join(out).join(file)));
+        assert_eq!(one.unwrap(), two.unwrap(), "{file}");
+    }
+}
+
+#[test]
+fn a_run_is_found_by_its_beginning_and_by_its_path() {
+    let workplace = Workplace::new();
+    let state = workplace.path().join(".seaworthy");
+    let harbour = Harbour::calm(plan());
+    let first = run(&state, &harbour, Weather::crash_after_record(40)).to_string();
+    let second = run(&state, &harbour, Weather::FAIR).to_string();
+    assert!(first < second);
+    for wanted in [first.as_str(), &first.to_lowercase(), &format!(".seaworthy/demo/runs/{first}")]
+    {
+        let ran = workplace.run(["report", "verify", wanted, "-o", "json"]);
+        assert!(ran.stdout.contains(&first), "{wanted}: {ran}");
+    }
+    assert_snapshot!("ambiguous", redacted(&workplace.run(["report", &first[..4]]).stderr, &first));
+    assert_snapshot!("unknown", workplace.run(["report", "7ZZZ"]));
+    assert_snapshot!("none", Workplace::new().run(["report"]));
+}
+
+#[test]
+fn verify_finds_what_was_changed() {
+    let workplace = Workplace::new();
+    let run = proven(&workplace.path().join(".seaworthy"));
+    let journal = workplace.path().join(format!(".seaworthy/demo/runs/{run}/journal.jsonl"));
+    let ran = workplace.run(["report", "verify"]);
+    assert_eq!(ran.exit, 0, "{ran}");
+    let head = journal::verify(&journal).unwrap().head;
+    assert_eq!(ran.stdout, format!("{head}\n"));
+    let text = fs::read_to_string(&journal).unwrap();
+    fs::write(&journal, text.replacen("the tide is low", "the tide is high", 1)).unwrap();
+    let ran = workplace.run(["report", "verify"]);
+    assert_eq!((ran.exit, ran.stdout.as_str()), (3, ""));
+    let line = text.lines().position(|line| line.contains("the tide is low")).unwrap() + 2;
+    assert!(ran.stderr.contains(&format!("line {line} of the journal")), "{ran}");
+    assert_eq!(workplace.run(["report"]).exit, 3, "no report is made of it");
+}
+
+/// Watches a run live, then replays its journal: the lines and every file are
+/// the same, byte for byte.
+#[test]
+fn live_and_replayed_are_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let chance = Chance::seeded(1);
+    let state = StateFolder::open(folder.path(), &chance).unwrap();
+    let live = Arc::new(Mutex::new((Story::default(), Plain::new(Palette::Colour), Vec::new())));
+    let observer = {
+        let live = Arc::clone(&live);
+        Box::new(move |event: &events::Event| {
+            let (story, printer, out) = &mut *live.lock().unwrap();
+            story.apply(event);
+            printer.event(story, event, out).unwrap();
+        })
+    };
+    let opening = Opening {
+        pid: 1,
+        host: "test".to_owned(),
+        command: "up".to_owned(),
+        durability: Durability::Unsynced,
+        observers: vec![observer],
+    };
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    let run = runtime.unwrap().block_on(async {
+        let clock = Clock::starting_at("2026-11-15T12:00:00Z".parse().unwrap());
+        let session = Session::open(&state, opening, clock, &chance).unwrap();
+        let ledger = session.ledger.clone();
+        let engine = Engine { ledger, chance, cancel: Cancel::new(), backoff: Backoff::default() };
+        let work = attaching::Clerk;
+        engine.run(plan(), &Until::TheEnd, None, Arc::new(work)).await.unwrap();
+        session.run
+    });
+
+    let journal = journal::read(&state.journal(run)).unwrap();
+    let (mut story, mut printer, mut out) =
+        (Story::default(), Plain::new(Palette::Colour), Vec::new());
+    for event in &journal.events {
+        story.apply(event);
+        printer.event(&story, event, &mut out).unwrap();
+    }
+    let (live_story, _, live_out) = &*live.lock().unwrap();
+    assert_eq!(String::from_utf8_lossy(&out), String::from_utf8_lossy(live_out));
+    let evidence = EvidenceStore::new(&state.run(run), EvidenceLimits::default());
+    let replayed = report::render_all(&story, &evidence);
+    assert_eq!(replayed, report::render_all(live_story, &evidence));
+    let html = &replayed.iter().find(|(name, _)| *name == "REPORT.html").unwrap().1;
+    assert!(html.contains("the minutes of the unit etcd"), "attached evidence is in the page");
+}
+
+/// Work that attaches a file of evidence to every gate.
+mod attaching {
+    use engine::{ActError, Eyes, Hands, Work};
+    use events::{CheckName, Digest, Evidence, Unit, Verdict};
+
+    pub(super) struct Clerk;
+
+    impl Work for Clerk {
+        async fn act(&self, _: &Unit, _: &Hands) -> Result<(), ActError> {
+            Ok(())
+        }
+
+        async fn look(&self, unit: &Unit, _: &CheckName, eyes: &Eyes) -> Verdict {
+            let text = format!("the minutes of the unit {unit}");
+            let file = eyes.attach("minutes.txt", text.into_bytes()).await.unwrap();
+            Verdict::ready(Evidence::new("minuted").file(file))
+        }
+
+        async fn probe(&self, unit: &Unit, _: &CheckName, _: &Hands) -> Result<Verdict, ActError> {
+            Ok(Verdict::ready(Evidence::new(format!("{unit} probed"))))
+        }
+
+        async fn inputs(&self, _: &Unit, _: &CheckName, _: &Eyes) -> Digest {
+            Digest::ZERO
+        }
+    }
+}
+
+const SHORT: &[Stage] = &[
+    Stage {
+        name: "nodes",
+        after: &[],
+        scope: Scope::EachNode,
+        checks: &[Check::gate("nodes", std::time::Duration::from_mins(10))],
+    },
+    Stage {
+        name: "etcd",
+        after: &[("nodes", Reach::ControlPlanes)],
+        scope: Scope::Cluster,
+        checks: &[
+            Check::gate("etcd", std::time::Duration::from_mins(10)),
+            Check::probe("etcd-probe", std::time::Duration::from_mins(10)),
+        ],
+    },
+];
+
+/// Crashed, stopped, failed and resumed runs: whatever the engine can leave
+/// behind, every report can tell.
+#[test]
+fn every_journal_of_the_laws_renders_to_every_format() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = plan();
+    let stages = planned(SHORT, &whole.nodes, &Pace::default()).unwrap();
+    let short = Plan { stages, ..whole };
+    keep_all(|| Harbour::calm(short.clone()), folder.path()).unwrap();
+    let mut rendered = 0;
+    for state in fs::read_dir(folder.path()).unwrap() {
+        for run in fs::read_dir(state.unwrap().path().join("runs")).unwrap() {
+            render(&run.unwrap().path());
+            rendered += 1;
+        }
+    }
+    writeln!(std::io::stdout(), "rendered {rendered} journals to {} formats", FILES.len()).unwrap();
+    assert!(rendered > 200, "{rendered}");
+}
+
+fn render(run: &Path) {
+    let journal = journal::read(&run.join("journal.jsonl")).unwrap();
+    let mut story = Story::default();
+    journal.events.iter().for_each(|event| story.apply(event));
+    let evidence = EvidenceStore::new(run, EvidenceLimits::default());
+    let reports = report::render_all(&story, &evidence);
+    let names: Vec<_> = reports.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, FILES);
+    for (name, text) in &reports {
+        match *name {
+            "report.json" | "trace.json" => {
+                serde_json::from_str::<serde_json::Value>(text).unwrap();
+            }
+            "REPORT.html" => assert!(text.len() < 5 * 1024 * 1024),
+            _ => {}
+        }
+    }
+}
+
+/// How long units take in the small world depends on jitter, and who draws
+/// which on threads: times become marks of the same width.
+fn without_times(text: &str) -> String {
+    let is_time =
+        |word: &str| word.ends_with('s') && word.starts_with(|c: char| c.is_ascii_digit());
+    let mark = |word: &str| match word.trim_end_matches([':', ',']) {
+        time if is_time(time) => word.replace(time, &"~".repeat(time.len())),
+        _ => word.to_owned(),
+    };
+    let line = |line: &str| line.split(' ').map(mark).collect::<Vec<_>>().join(" ");
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn redacted(text: &str, run: &str) -> String {
+    text.replace(run, "$RUN")
+}
