@@ -26,6 +26,9 @@ const DATA_BYTES: usize = LIMIT_BYTES - 500_000;
 /// The part of one file that the page shows; a longer one loses its middle.
 const FILE_CHARS: usize = 128 * 1024;
 
+/// Takes detail from a unit.
+type Trim = fn(&mut ReportUnit);
+
 // === impl Data ===
 
 impl Data {
@@ -46,7 +49,7 @@ impl Data {
 
     /// Gives up detail, the least interesting first, until the document fits.
     fn trim(&mut self) {
-        let steps: [(&str, fn(&mut ReportUnit)); 4] = [
+        let steps: [(&str, Trim); 4] = [
             ("the facts of units that passed", drop_facts),
             ("the history of checks of units that passed", drop_history),
             ("the checks and calls of units that passed", drop_checks),

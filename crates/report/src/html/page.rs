@@ -99,7 +99,16 @@ fn cause(story: &Story, first: &FirstCause<'_>) -> Markup {
                     dd { ul { @for step in &first.cause.next { li { code { (step.command) } " " span { (step.tells) } } } } }
                 }
             }
-            p.note { (words::remains(command)) }
+            p.note { (marked(&words::remains(command))) }
+        }
+    }
+}
+
+/// Shows what stands between backticks as code.
+fn marked(words: &str) -> Markup {
+    html! {
+        @for (index, piece) in words.split('`').enumerate() {
+            @if index % 2 == 1 { code { (piece) } } @else { (piece) }
         }
     }
 }

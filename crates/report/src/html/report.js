@@ -75,8 +75,15 @@
     return add({
       id: parent.id + "c" + index, level: parent.level + 1, label: check.name, kind: planned ? planned.kind : "gate",
       state: check.state, check, planned, parent, stage: parent.stage, unit: parent.unit, children: [],
-      from: findings.length ? findings[0].at_ms : undefined, to: findings.length ? findings.at(-1).at_ms : undefined,
+      from: findings.length ? findings[0].at_ms : undefined, to: lasted(findings, parent),
     });
+  }
+
+  /** A check that was never ready was looked at until its unit was over. */
+  function lasted(findings, unit) {
+    const last = findings.at(-1);
+    if (!last) return undefined;
+    return last.verdict.is === "ready" || last.verdict.is === "failed" ? last.at_ms : Math.max(last.at_ms, unit.to ?? total);
   }
 
   function stageItem(stage, index) {
@@ -86,7 +93,9 @@
       id, level: 1, label: stage.name, kind: "stage", state: stage.state, stage, parent: null,
       from: stage.from_ms, to: stage.from_ms === undefined ? undefined : stage.from_ms + stage.took_ms,
     });
-    item.children = stage.units.map((unit, number) => unitItem(id + "u" + number, 2, unit.node, stage, unit, item));
+    const units = stage.units.map((unit, number) => unitItem(id + "u" + number, 2, unit.node, stage, unit, item));
+    const bad = (unit) => unit.state === "failed";
+    item.children = [...units.filter(bad), ...units.filter((unit) => !bad(unit))];
     return item;
   }
 
@@ -94,7 +103,8 @@
 
   // --- which rows are visible ---
 
-  const failed = (item) => item.state === "failed" || item.children.some(failed);
+  /** A try that failed before one passed is no failure of its unit. */
+  const failed = (item) => (item.state === "failed" && (!item.attempt || item.parent.state === "failed")) || item.children.some(failed);
   const found = (item) => item.label.toLowerCase().includes(view.find) || item.children.some(found);
 
   function wanted(item) {
@@ -143,9 +153,9 @@
 
   function waits(item) {
     const findings = item.check.findings || [];
-    const bars = findings.slice(1).map((finding, index) => {
-      const before = findings[index];
-      return bar("thin", before.verdict.is, before.at_ms, finding.at_ms);
+    const bars = findings.map((finding, index) => {
+      const until = findings[index + 1] ? findings[index + 1].at_ms : item.to;
+      return bar("thin", finding.verdict.is, finding.at_ms, until);
     });
     return [...bars, ...findings.map(dot)];
   }
@@ -155,22 +165,31 @@
     if (item.from === undefined) return node;
     if (item.check) node.append(...waits(item));
     else if (item.kind === "attempt") node.append(bar(item.next ? "try" : "", item.state, item.from, item.to));
-    else if (!item.unit) node.append(bar("span", item.state, item.from, item.to), ...failures(item));
-    else node.append(...tries(item), ...lastWords(item));
+    else if (!item.unit) node.append(bar("span", item.state, item.from, item.to), ...some(item));
+    else node.append(...tries(item));
     return node;
   }
 
-  const failures = (stage) =>
-    stage.children.filter((unit) => unit.state === "failed").slice(0, 50).map((unit) => bar("thin", "failed", unit.from, unit.to));
+  /** Units of a stage on top of each other: where most of them ran is darkest. */
+  function some(stage) {
+    const ran = stage.children.filter((unit) => unit.from !== undefined);
+    const bad = ran.filter((unit) => unit.state === "failed").slice(0, 50);
+    const good = ran.filter((unit) => unit.state !== "failed");
+    const step = Math.max(1, Math.ceil(good.length / 48));
+    const shown = good.filter((_, index) => index % step === 0);
+    const bars = shown.map((unit) => {
+      const one = bar("one", unit.state, unit.from, unit.to);
+      one.style.opacity = Math.max(0.08, Math.min(0.5, 1.6 / shown.length));
+      return one;
+    });
+    return [...bars, ...bad.map((unit) => bar("thin", "failed", unit.from, unit.to))];
+  }
 
   function tries(item) {
     const attempts = item.children.filter((child) => child.attempt);
     if (!attempts.length) return [bar("", item.state, item.from, item.to)];
     return attempts.map((one) => bar(one.next ? "try" : "", one.state, one.from, one.to));
   }
-
-  const lastWords = (item) =>
-    item.children.filter((child) => child.check && child.check.findings).map((child) => dot(child.check.findings.at(-1)));
 
   function row(item) {
     const children = item.children.length > 0;
@@ -207,7 +226,7 @@
   }
 
   function frame() {
-    const label = (ms) => (ms % 1000 ? span(ms) : ms < 6e4 ? ms / 1000 + "s" : span(ms));
+    const label = (ms) => (ms % 1000 ? span(ms) : ms < 6e4 ? ms / 1000 + "s" : span(ms).replace("m0s", "m"));
     const ticks = steps();
     const axis = el("div", { class: "axis", "aria-hidden": "true" },
       el("span", { class: "ticks" }, ...ticks.map((ms) => at(el("span", { class: "tick" }, label(ms)), ms))));
@@ -248,8 +267,8 @@
 
   function value(raw) {
     if (typeof raw === "string") return raw;
-    const text = JSON.stringify(raw, null, 2);
-    return typeof raw === "object" && raw !== null ? el("pre", {}, text) : text;
+    const short = JSON.stringify(raw);
+    return short.length < 60 ? short : el("pre", {}, JSON.stringify(raw, null, 2));
   }
 
   function factTable(facts) {
@@ -294,9 +313,10 @@
       el("p", { class: "where" }, deadline),
       item.check.skipped ? el("p", {}, "left out: " + item.check.skipped) : null,
       item.check.reused ? el("p", {}, "taken from run " + item.check.reused) : null,
-      ...(item.state === "failed" ? causeDetail(item.unit.cause) : []),
+      item.state === "failed" && item.unit.cause ? el("p", {}, el("code", {}, item.unit.cause.code), " " + item.unit.cause.message) : null,
       ...evidence(ready && ready.verdict.evidence),
       ...section("what it said", list(findings.map(said))),
+      ...section("of the same unit", list([item.parent, ...item.parent.children].filter((one) => one !== item).map(jump))),
     ];
   }
 
@@ -365,6 +385,7 @@
 
   function close() {
     detail.hidden = true;
+    detail.replaceChildren();
     work.classList.remove("split");
     view.shown = null;
     draw();

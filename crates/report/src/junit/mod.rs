@@ -49,9 +49,9 @@ impl<'a> Suite<'a> {
         let took = self.stage.took_ms(story.elapsed_ms()).unwrap_or(0);
         let suite = Element::new("testsuite").with("name", self.stage.name.as_str());
         let mut suite = counted(suite, self.cases.iter()).with("time", &seconds(took));
-        if let Some(cost) = story.run().and_then(|run| run.cost(took)) {
+        if let Some(cost) = story.cost() {
             let property =
-                Element::new("property").with("name", "cost").with("value", &cost.to_string());
+                Element::new("property").with("name", "run.cost").with("value", &cost.to_string());
             suite = suite.child(Element::new("properties").child(property));
         }
         for case in &self.cases {
@@ -79,7 +79,7 @@ fn counted<'a>(element: Element, cases: impl Iterator<Item = &'a Case>) -> Eleme
         .fold(element, |element, (name, count)| element.with(name, &count.to_string()))
 }
 
-/// JUnit counts in seconds.
+/// The format counts in seconds.
 fn seconds(ms: u64) -> String {
     format!("{}.{:03}", ms / 1_000, ms % 1_000)
 }

@@ -14,7 +14,7 @@ pub(super) fn inline(text: &str) -> String {
             // GitHub would call a person or link an issue; the empty comment ends the name.
             '@' if !before.is_alphanumeric() => escaped.push_str("@<!-- -->"),
             '#' if symbols.peek().is_some_and(char::is_ascii_digit) => {
-                escaped.push_str("#<!-- -->")
+                escaped.push_str("#<!-- -->");
             }
             other => escaped.push(other),
         }

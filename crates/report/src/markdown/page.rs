@@ -24,7 +24,7 @@ impl Page {
     }
 
     /// Adds a section of rows under a heading, as many rows as fit.
-    pub(super) fn section(&mut self, heading: &str, head: &str, rows: Vec<String>) {
+    pub(super) fn section(&mut self, heading: &str, head: &str, rows: &[String]) {
         if rows.is_empty() {
             return;
         }
@@ -69,8 +69,8 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_named() {
         let mut page = Page::new(NOTE_BYTES + 60);
-        page.section("First", "", vec!["a".repeat(20), "b".repeat(20), "c".repeat(20)]);
-        page.section("Second", "", vec!["d".repeat(40)]);
+        page.section("First", "", &["a".repeat(20), "b".repeat(20), "c".repeat(20)]);
+        page.section("Second", "", &["d".repeat(40)]);
         let text = page.finish();
         assert!(text.contains(&"b".repeat(20)) && !text.contains("ccc"), "{text}");
         assert!(text.ends_with(

@@ -6,7 +6,11 @@ use super::escape::{fenced, inline};
 use super::page::Page;
 use crate::terminal::explain;
 use crate::text::clip;
-use crate::{Check, Outcome, Run, Span, Stage, Story, UnitStory, words};
+use crate::{CallMade, Check, Outcome, Run, Span, Stage, Story, UnitStory, words};
+
+const CHECKS: &str = "| unit | check | state | last word |\n| --- | --- | --- | --- |\n";
+const CALLS: &str = "| at | unit | call | answer |\n| --: | --- | --- | --- |\n";
+const STAGES: &str = "| stage | state | nodes | took | |\n| --- | --- | --: | --: | --- |\n";
 
 /// Verdict, first cause, stages, and what people should know.
 pub(super) fn overview(page: &mut Page, story: &Story) {
@@ -17,51 +21,49 @@ pub(super) fn overview(page: &mut Page, story: &Story) {
     page.line(&format!("# {word}: {}\n", inline(&clip(&run.cluster, 100))));
     cause(page, story, run);
     page.line(&summary(story, run));
-    page.section("Missing for the proof", "", bullets(story.missing().iter().cloned()));
-    page.section(
-        "Stages",
-        STAGES,
-        story.stages().iter().map(|stage| stage_row(story, stage)).collect(),
-    );
-    page.section("Other failures", "", bullets(other_failures(story)));
-    page.section("Failed attempts", "", bullets(retries(story)));
-    page.section("Warnings", "", bullets(warnings(story)));
+    page.section("Missing for the proof", "", &bullets(story.missing().iter().cloned()));
+    let stages: Vec<_> = story.stages().iter().map(|stage| stage_row(story, stage)).collect();
+    page.section("Stages", STAGES, &stages);
+    page.section("Other failures", "", &bullets(other_failures(story)));
+    page.section("Failed attempts", "", &bullets(retries(story)));
+    page.section("Warnings", "", &bullets(warnings(story)));
 }
 
 /// What every check saw.
 pub(super) fn checks(page: &mut Page, story: &Story) {
-    let rows = story
+    let rows: Vec<_> = story
         .units()
         .flat_map(|unit| unit.checks.iter().map(move |check| check_row(unit, check)))
         .collect();
-    page.section(
-        "Checks",
-        "| unit | check | state | last word |\n| --- | --- | --- | --- |\n",
-        rows,
-    );
+    page.section("Checks", CHECKS, &rows);
 }
 
 /// Every mutating call.
 pub(super) fn calls(page: &mut Page, story: &Story) {
-    let rows = story
+    let rows: Vec<_> = story
         .units()
         .flat_map(|unit| unit.calls.iter().map(move |call| (unit, call)))
         .map(|(unit, call)| {
-            let answer = match call.result.as_ref().map(|(_, outcome)| outcome) {
-                None => "no answer".to_owned(),
-                Some(CallOutcome::Done { .. }) => "done".to_owned(),
-                Some(CallOutcome::Refused { error }) => format!("refused: {error}"),
-                Some(CallOutcome::InDoubt { error }) => format!("in doubt: {error}"),
-            };
             let at = Span(call.moment.at_ms);
-            format!("| {at} | {} | {} | {} |", told(&unit.unit), told(&call.call), inline(&answer))
+            format!(
+                "| {at} | {} | {} | {} |",
+                told(&unit.unit),
+                told(&call.call),
+                inline(&answer(call))
+            )
         })
         .collect();
-    page.section("Calls", "| at | unit | call | answer |\n| --: | --- | --- | --- |\n", rows);
+    page.section("Calls", CALLS, &rows);
 }
 
-const STAGES: &str =
-    "| stage | state | nodes | took | cost | |\n| --- | --- | --: | --: | --: | --- |\n";
+fn answer(call: &CallMade) -> String {
+    match call.result.as_ref().map(|(_, outcome)| outcome) {
+        None => "no answer".to_owned(),
+        Some(CallOutcome::Done { .. }) => "done".to_owned(),
+        Some(CallOutcome::Refused { error }) => format!("refused: {error}"),
+        Some(CallOutcome::InDoubt { error }) => format!("in doubt: {error}"),
+    }
+}
 
 fn cause(page: &mut Page, story: &Story, run: &Run) {
     let Some(first) = story.first_cause() else {
@@ -89,14 +91,12 @@ fn summary(story: &Story, run: &Run) -> String {
 
 fn stage_row(story: &Story, stage: &Stage) -> String {
     let took = stage.took_ms(story.elapsed_ms());
-    let cost = story.run().and_then(|run| run.cost(took?));
     format!(
-        "| {} | {} | {} | {} | {} | {} |",
+        "| {} | {} | {} | {} | {} |",
         told(&stage.name),
         stage.state().word(),
         stage.share(),
         took.map(|ms| Span(ms).to_string()).unwrap_or_default(),
-        cost.map(|cost| cost.to_string()).unwrap_or_default(),
         inline(stage.summary()),
     )
 }

@@ -23,8 +23,8 @@ pub struct Check {
     pub probing: Option<Probing>,
     /// Why it was left out.
     pub skipped: Option<String>,
-    /// Whether its unit failed while it was not ready.
-    pub given_up: bool,
+    /// When its unit failed, whether it was ready or not.
+    pub given_up: Option<Moment>,
 }
 
 /// A verdict and when it was given.
@@ -79,7 +79,7 @@ impl Check {
             findings: Vec::new(),
             probing: None,
             skipped: None,
-            given_up: false,
+            given_up: None,
         }
     }
 
@@ -92,7 +92,7 @@ impl Check {
             None => CheckState::Unseen,
             Some(Verdict::Ready { .. }) => CheckState::Ready,
             Some(Verdict::Failed { .. }) => CheckState::Failed,
-            Some(_) if self.given_up => CheckState::Failed,
+            Some(_) if self.given_up.is_some() => CheckState::Failed,
             Some(Verdict::NotYet { .. }) => CheckState::Waiting,
             Some(Verdict::Blind { .. }) => CheckState::Blind,
         }
@@ -111,12 +111,14 @@ impl Check {
         })
     }
 
-    /// Returns the milliseconds from its first verdict to its last.
+    /// Returns the milliseconds from its first verdict to its last, or to the
+    /// end of the wait where that was in vain.
     pub fn looked_ms(&self) -> u64 {
-        match (self.findings.first(), self.findings.last()) {
-            (Some(first), Some(last)) => first.moment.until(last.moment.at_ms),
-            _ => 0,
-        }
+        let (Some(first), Some(last)) = (self.findings.first(), self.findings.last()) else {
+            return 0;
+        };
+        let vain = self.given_up.filter(|_| !matches!(last.verdict, Verdict::Ready { .. }));
+        first.moment.until(vain.unwrap_or(last.moment).at_ms)
     }
 
     /// Returns the last thing it said before it was over, where that was not yet ready.

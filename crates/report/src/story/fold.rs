@@ -8,8 +8,8 @@ use events::{
 };
 
 use super::{
-    Attempt, CallMade, Check, Ending, Finding, FirstCause, Moment, Probing, Run, Stage, Standing,
-    Tally, UnitStory, retelling,
+    Attempt, CallMade, Ending, Finding, FirstCause, Moment, Probing, Run, Stage, Standing, Tally,
+    UnitStory, retelling,
 };
 use crate::MicroEuros;
 use crate::text::line;
@@ -89,7 +89,7 @@ impl Story {
                 message: line(message),
             }),
             What::Pinned { key, value } => {
-                self.pins.push(Pin { moment, key: line(key), value: line(value) })
+                self.pins.push(Pin { moment, key: line(key), value: line(value) });
             }
             What::Result { intent, outcome } => self.answer(*intent, moment, outcome),
             What::Settled { intent, found } => self.settle(*intent, found.as_ref()),
@@ -276,7 +276,7 @@ impl UnitStory {
             What::Intent { call, .. } => self.calls.push(CallMade::new(moment, attempt, call)),
             What::Checked { check, verdict, .. } => self.find(check, moment, attempt, verdict),
             What::Probe { check, inputs, reused, .. } => {
-                self.probe(check, moment, *inputs, *reused)
+                self.probe(check, moment, *inputs, *reused);
             }
             What::Skipped { check: Some(check), reason, .. } => self.skip(check, reason),
             What::Skipped { check: None, required, reason, .. } => {
@@ -309,7 +309,9 @@ impl UnitStory {
 
     fn close(&mut self, moment: Moment, standing: Standing) {
         if let Standing::Failed { .. } = standing {
-            self.checks.iter_mut().for_each(Check::give_up);
+            for check in &mut self.checks {
+                check.given_up = Some(moment);
+            }
         }
         self.standing = standing;
         self.ended = Some(moment);
@@ -325,14 +327,6 @@ impl UnitStory {
             }
             _ => {}
         }
-    }
-}
-
-// === impl Check ===
-
-impl Check {
-    fn give_up(&mut self) {
-        self.given_up = true;
     }
 }
 

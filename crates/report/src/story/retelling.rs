@@ -77,16 +77,11 @@ fn harmless(value: &Value) -> Value {
 
 /// Keeps the structure of a value where it is small, and its head as text otherwise.
 fn small(value: Value) -> Value {
-    match &value {
-        Value::String(_) => value,
-        _ => {
-            let text = value.to_string();
-            if text.len() <= FACT_LIMIT {
-                return value;
-            }
-            Value::String(line(&text))
-        }
+    let text = value.to_string();
+    if value.is_string() || text.len() <= FACT_LIMIT {
+        return value;
     }
+    Value::String(line(&text))
 }
 
 fn attachment(file: &Attachment) -> Attachment {

@@ -16,9 +16,12 @@ pub struct Live {
     palette: Palette,
     screen: Screen,
     telling: Telling,
-    usual: Box<dyn Fn(&StageName) -> Option<u64> + Send>,
+    usual: Usual,
     drawn: Vec<String>,
 }
+
+/// Tells how long a stage usually takes.
+type Usual = Box<dyn Fn(&StageName) -> Option<u64> + Send>;
 
 /// The terminal shows what lies between these two at once, so that nothing flickers.
 const BEGIN: &str = "\x1b[?2026h";

@@ -156,11 +156,9 @@ fn planned(story: &Story, run: &Run) -> String {
 }
 
 fn stage_over(columns: Columns, story: &Story, stage: &Stage) -> Line {
-    let now = story.elapsed_ms();
-    let state = stage.state();
-    let (ink, verb) = columns::verb(state);
-    let took = stage.took_ms(now);
-    let words = match state {
+    let (ink, verb) = columns::verb(stage.state());
+    let took = stage.took_ms(story.elapsed_ms());
+    let words = match stage.state() {
         State::Failed => failed_words(story, stage, took),
         _ => stage.summary().to_owned(),
     };

@@ -12,7 +12,10 @@ enum Where {
     ControlPlanes,
 }
 
-const STAGES: [(&str, Where, Reach, &[(&str, CheckKind)]); 16] = {
+/// Name, place, how much of the stage before has to be over, and checks.
+type Row = (&'static str, Where, Reach, &'static [(&'static str, CheckKind)]);
+
+const STAGES: [Row; 16] = {
     use CheckKind::{Gate, Probe};
     use Reach::{All, Chain, ControlPlanes};
     use Where::{AllNodes, Cluster};

@@ -92,8 +92,11 @@ const LB_LOG: &[u8] = b"GET /v1/load_balancers/13\n\
 pub(crate) fn failed() -> Sample {
     let api = Unit::whole("api");
     let mut sample = perform(plan(3, 2), |unit| {
-        if unit.stage.as_str() == "secrets" {
-            let evidence = Evidence::new("5 CAs, bundle written before any node")
+        if unit.stage.as_str() == "network" {
+            let evidence = Evidence::new("firewall covers 50000, 6443")
+                .fact("firewall.ports", json!([6443, 50000]))
+                .fact("load_balancer.targets", 3)
+                .simulated()
                 .file(attached("load-balancer.txt", LB_LOG));
             return Act { evidence: Some(evidence), ..usual(unit) };
         }
@@ -158,7 +161,7 @@ pub(crate) fn not_proven() -> Sample {
 /// Late and with detours, on a real cloud, but proven.
 pub(crate) fn late() -> Sample {
     let mut plan = plan(3, 2);
-    plan.command = "up".to_owned();
+    "up".clone_into(&mut plan.command);
     plan.simulated_speed = None;
     perform(plan, |unit| {
         let node = unit.node.as_ref().map_or("", |node| node.as_str());
@@ -228,7 +231,7 @@ pub(crate) fn hostile() -> Sample {
     let huge = "y".repeat(1 << 20);
     let mut plan = plan(1, 2);
     plan.title = format!("{HOSTILE}{huge}");
-    plan.cluster = HOSTILE.to_owned();
+    HOSTILE.clone_into(&mut plan.cluster);
     plan.stages[15].name = HOSTILE.into();
     plan.stages[15].checks[0].name = HOSTILE.into();
     plan.nodes[2].name = HOSTILE.into();

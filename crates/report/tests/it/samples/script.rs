@@ -187,7 +187,7 @@ impl Stage {
         self.say(start, 1, What::StageStarted { unit: unit.clone() });
         let steps = (act.retries.len() + act.calls.len() + act.waits.len() + 3) as u64;
         let mut at = start;
-        let mut step = |at: &mut u64| {
+        let step = |at: &mut u64| {
             *at = (*at + act.takes_ms / steps).min(end);
             *at
         };
