@@ -82,15 +82,12 @@ fn other_files_are_told_apart() {
 
 #[test]
 fn a_file_full_of_mistakes_stays_readable() {
-    let text: Vec<String> = (0..5000).map(|n| format!("key{n}: 1")).collect();
-    let reading = use_it(text.join("\n").as_bytes());
+    let key = |n: u32| format!("k{n}: 1\n");
+    let text = (0..90_000).map(key).collect::<Vec<_>>().concat();
+    let reading = use_it(text.as_bytes());
     let rendered = reading.render(Colour::Plain);
-    assert!(reading.problems().len() >= 5000);
-    assert!(
-        rendered.ends_with("problems (the first 50 are shown)\n"),
-        "{}",
-        &rendered[rendered.len() - 200..]
-    );
+    assert_eq!(reading.problems().len(), 1000);
+    assert!(rendered.ends_with("1000 problems (the first 50 are shown)\n"));
     assert!(rendered.len() < 20_000);
 }
 

@@ -159,6 +159,8 @@ fn key_cases() -> Vec<Case> {
                 "  firewall: { extra: [{ protocol: tcp, sources: [my-ip] }] }\n  addons:",
             )],
         ),
+        raw(Rule::MissingKey, "metadata: { name: demo }\nspec: {}\n"),
+        case(Rule::MissingKey, HETZNER, &[("apiVersion: seaworthy.dev/v1\n", "")]),
         case(Rule::EmptyValue, HETZNER, &[("cilium: {}", "cilium:")]),
         case(Rule::EmptyValue, HETZNER, &[("name: demo", "name:")]),
         case(Rule::WrongType, HETZNER, &[("talos: { version: v1.14.1 }", "talos: v1.14.1")]),
@@ -260,6 +262,12 @@ fn key_cases() -> Vec<Case> {
 
 fn node_cases() -> Vec<Case> {
     let long = "a".repeat(53);
+    let pool = |n| {
+        format!(
+            "    - {{ name: p{n}, count: 999, cores: 2, memory: 4Gi, disk: 40Gi, firstAddress: 10.20.0.21 }}\n"
+        )
+    };
+    let crowd = (1..=5).map(pool).collect::<Vec<_>>().concat();
     vec![
         case(
             Rule::DuplicateName,
@@ -299,6 +307,17 @@ fn node_cases() -> Vec<Case> {
         case(Rule::Quorum, HETZNER, &[("count: 3", "count: 4")]),
         case(Rule::SingleControlPlane, HETZNER, &[("count: 3", "count: 1")]),
         case(Rule::TooManyControlPlanes, HETZNER, &[("count: 3", "count: 11")]),
+        case(
+            Rule::TooManyNodes,
+            PROXMOX,
+            &[
+                ("v1.36.3 }", "v1.36.3, podCidr: 10.128.0.0/9 }"),
+                (
+                    "    - { name: workers, count: 2, cores",
+                    &format!("{crowd}    - {{ name: workers, count: 1000, cores"),
+                ),
+            ],
+        ),
         case(Rule::TooManyNodes, HETZNER, &[("count: 2", "count: 98")]),
         case(
             Rule::NowhereToSchedule,

@@ -97,3 +97,10 @@ fn a_value_of_another_type_gives_one_message() {
     let (spoilt, wrong) = spoil_all(retype);
     assert!(wrong.is_empty(), "{} of {spoilt}:\n{}", wrong.len(), wrong.join("\n"));
 }
+
+#[test]
+fn a_setting_of_another_cloud_that_cannot_be_read_gives_one_message() {
+    let text = BASES[2].replace("  addons:", "  firewall: open\n  addons:");
+    let reading = spec::read("cluster.yaml", text.as_bytes());
+    assert_eq!(reading.problems().len(), 1, "{}", reading.render(Colour::Plain));
+}

@@ -60,6 +60,21 @@ fn the_api_is_reached_as_asked() {
 }
 
 #[test]
+fn a_load_balancer_beside_a_vip_has_to_be_asked_for() {
+    let balancer = |settings: &str| {
+        let vip = format!("type: cax11, vip: 10.0.64.5, loadBalancer: {settings}");
+        plan(&HETZNER.replace("type: cax11", &vip)).load_balancer
+    };
+    assert!(balancer("{}").is_some());
+    assert!(balancer("{ enabled: false }").is_none());
+    let asked =
+        balancer("{ type: lb21, healthCheck: { interval: 15s, retries: 0 } }").expect("one");
+    assert_eq!(asked.balancer_type, LoadBalancerType::Lb21);
+    assert_eq!((asked.interval, asked.retries), (Duration::from_secs(15), 0));
+    assert_eq!(asked.timeout, Duration::from_secs(2));
+}
+
+#[test]
 fn servers_are_sharded_into_placement_groups_of_ten() {
     let plan = plan(&HETZNER.replace("count: 2", "count: 23"));
     let sizes: Vec<(&str, usize)> = plan

@@ -239,7 +239,7 @@ pub(crate) fn other_kind(root: &Node) -> Option<Problem> {
     let Content::Scalar(kind) = &node.content else {
         return None;
     };
-    if nearest(&kind.text, ["Cluster"]).is_some() {
+    if node.is_null() || nearest(&kind.text, ["Cluster"]).is_some() {
         return None;
     }
     let problem = Problem::error(Rule::OtherKind, node.caret(), "this is not a cluster file")

@@ -26,12 +26,12 @@ pub struct Question {
     /// Whether no answer is an answer.
     pub optional: bool,
     asked_for: Option<CloudKind>,
-    default: Default,
+    default: Proposal,
     check: fn(&str) -> Result<(), String>,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Default {
+enum Proposal {
     None,
     Text(&'static str),
     Version(&'static Version),
@@ -81,21 +81,21 @@ static QUESTIONS: [Question; 22] = [
         "name",
         "Name of the cluster",
         "It starts the name of everything that is made.",
-        Default::Text("demo"),
+        Proposal::Text("demo"),
         is::<ClusterName>,
     ),
     ask(
         "talos",
         "Talos version",
         "The operating system of the nodes.",
-        Default::Version(&DEFAULT_TALOS),
+        Proposal::Version(&DEFAULT_TALOS),
         is::<Version>,
     ),
     ask(
         "kubernetes",
         "Kubernetes version",
         "Talos must support it.",
-        Default::Version(&DEFAULT_KUBERNETES),
+        Proposal::Version(&DEFAULT_KUBERNETES),
         is::<Version>,
     ),
     choose(
@@ -110,7 +110,7 @@ static QUESTIONS: [Question; 22] = [
         "workers",
         "Worker nodes",
         "0 lets the control planes run pods.",
-        Default::Text("2"),
+        Proposal::Text("2"),
         is::<Within<0, 90>>,
     ),
     choose(
@@ -126,7 +126,7 @@ static QUESTIONS: [Question; 22] = [
         "type",
         "Server type of control planes",
         "cax types are Arm, the others x86.",
-        Default::Text("cax11"),
+        Proposal::Text("cax11"),
         is::<ServerType>,
     ),
     only(
@@ -134,7 +134,7 @@ static QUESTIONS: [Question; 22] = [
         "worker-type",
         "Server type of workers",
         "It may be larger.",
-        Default::Text("cax21"),
+        Proposal::Text("cax21"),
         is::<ServerType>,
     ),
     only(
@@ -142,7 +142,7 @@ static QUESTIONS: [Question; 22] = [
         "allow",
         "Who may reach the APIs",
         "A network, or `my-ip` for this machine.",
-        Default::Text("my-ip"),
+        Proposal::Text("my-ip"),
         is::<SourceRange>,
     ),
     only(
@@ -150,7 +150,7 @@ static QUESTIONS: [Question; 22] = [
         "endpoint",
         "Proxmox API",
         "With its port.",
-        Default::Text("https://pve.example.com:8006"),
+        Proposal::Text("https://pve.example.com:8006"),
         is::<HttpsUrl>,
     ),
     only(
@@ -158,7 +158,7 @@ static QUESTIONS: [Question; 22] = [
         "host",
         "Proxmox host",
         "More can be added in the file.",
-        Default::Text("pve1"),
+        Proposal::Text("pve1"),
         is::<ResourceName>,
     ),
     only(
@@ -166,7 +166,7 @@ static QUESTIONS: [Question; 22] = [
         "storage",
         "Storage for disks",
         "As Proxmox calls it.",
-        Default::Text("local-lvm"),
+        Proposal::Text("local-lvm"),
         is::<ResourceName>,
     ),
     only(
@@ -174,7 +174,7 @@ static QUESTIONS: [Question; 22] = [
         "network",
         "Network of the nodes",
         "The network behind the bridge.",
-        Default::Text("10.20.0.0/24"),
+        Proposal::Text("10.20.0.0/24"),
         is::<Cidr>,
     ),
     only(
@@ -182,7 +182,7 @@ static QUESTIONS: [Question; 22] = [
         "gateway",
         "Gateway",
         "An address in the network.",
-        Default::Text("10.20.0.1"),
+        Proposal::Text("10.20.0.1"),
         is::<Ipv4Addr>,
     ),
     only(
@@ -190,7 +190,7 @@ static QUESTIONS: [Question; 22] = [
         "vip",
         "Shared address of the control planes",
         "An address that nobody has.",
-        Default::Text("10.20.0.10"),
+        Proposal::Text("10.20.0.10"),
         is::<Ipv4Addr>,
     ),
     only(
@@ -198,7 +198,7 @@ static QUESTIONS: [Question; 22] = [
         "first-address",
         "First node's address",
         "Control planes first, workers ten addresses on.",
-        Default::Text("10.20.0.11"),
+        Proposal::Text("10.20.0.11"),
         is::<Ipv4Addr>,
     ),
     only(
@@ -206,7 +206,7 @@ static QUESTIONS: [Question; 22] = [
         "network",
         "Network of the machines",
         "All machines share it.",
-        Default::Text("192.168.10.0/24"),
+        Proposal::Text("192.168.10.0/24"),
         is::<Cidr>,
     ),
     only(
@@ -214,7 +214,7 @@ static QUESTIONS: [Question; 22] = [
         "gateway",
         "Gateway",
         "An address in the network.",
-        Default::Text("192.168.10.1"),
+        Proposal::Text("192.168.10.1"),
         is::<Ipv4Addr>,
     ),
     only(
@@ -222,7 +222,7 @@ static QUESTIONS: [Question; 22] = [
         "vip",
         "Shared address of the control planes",
         "An address that nobody has.",
-        Default::Text("192.168.10.10"),
+        Proposal::Text("192.168.10.10"),
         is::<Ipv4Addr>,
     ),
     only(
@@ -230,7 +230,7 @@ static QUESTIONS: [Question; 22] = [
         "first-address",
         "First machine's address",
         "The others follow; correct them in the file.",
-        Default::Text("192.168.10.11"),
+        Proposal::Text("192.168.10.11"),
         is::<Ipv4Addr>,
     ),
     only(
@@ -238,7 +238,7 @@ static QUESTIONS: [Question; 22] = [
         "install-disk",
         "Disk to install on",
         "Talos erases it.",
-        Default::Text("/dev/sda"),
+        Proposal::Text("/dev/sda"),
         is_device,
     ),
     Question {
@@ -247,7 +247,7 @@ static QUESTIONS: [Question; 22] = [
             "flux",
             "Git repository for Flux",
             "Leave it empty to do without.",
-            Default::None,
+            Proposal::None,
             is::<GitUrl>,
         )
     },
@@ -257,7 +257,7 @@ const fn ask(
     key: &'static str,
     prompt: &'static str,
     help: &'static str,
-    default: Default,
+    default: Proposal,
     check: fn(&str) -> Result<(), String>,
 ) -> Question {
     Question { key, prompt, help, choices: &[], optional: false, asked_for: None, default, check }
@@ -268,7 +268,7 @@ const fn only(
     key: &'static str,
     prompt: &'static str,
     help: &'static str,
-    default: Default,
+    default: Proposal,
     check: fn(&str) -> Result<(), String>,
 ) -> Question {
     Question { asked_for: Some(cloud), ..ask(key, prompt, help, default, check) }
@@ -285,7 +285,7 @@ const fn choose(
     Question {
         choices,
         asked_for: cloud,
-        ..ask(key, prompt, help, Default::Text(default), |_| Ok(()))
+        ..ask(key, prompt, help, Proposal::Text(default), |_| Ok(()))
     }
 }
 
@@ -303,9 +303,9 @@ impl Question {
     /// The answer that is taken if none is given.
     pub fn default(&self) -> Option<String> {
         match self.default {
-            Default::None => None,
-            Default::Text(text) => Some(text.to_owned()),
-            Default::Version(version) => Some(version.to_string()),
+            Proposal::None => None,
+            Proposal::Text(text) => Some(text.to_owned()),
+            Proposal::Version(version) => Some(version.to_string()),
         }
     }
 

@@ -6,6 +6,7 @@
 //! no later rule can complain about them.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 
 use super::nearest::nearest;
 use super::node::{Content, Entry, Node, ScalarKind};
@@ -26,6 +27,8 @@ pub(crate) struct Fields<'a> {
     /// Its key, for messages.
     name: String,
     problems: &'a Problems,
+    /// Known keys that are not set, but that misspelt ones mean.
+    meant: Vec<&'static str>,
     /// Keys that the decoder asked for, to prove that it knows all it describes.
     asked: RefCell<Vec<&'static str>>,
 }
@@ -49,6 +52,7 @@ impl<'a> Fields<'a> {
             at: if entries.is_some() { at } else { Span::NOWHERE },
             name,
             problems,
+            meant: meant_keys(shape, entries.unwrap_or_default()),
             asked: RefCell::default(),
         };
         fields.check_keys();
@@ -62,6 +66,7 @@ impl<'a> Fields<'a> {
             at: Span::NOWHERE,
             name: String::new(),
             problems: self.problems,
+            meant: Vec::new(),
             asked: RefCell::default(),
         }
     }
@@ -310,10 +315,9 @@ impl<'a> Fields<'a> {
 
     fn check_keys(&self) {
         let Some(entries) = self.entries else { return };
-        for entry in entries {
-            if self.shape.field(&entry.key.value).is_none() {
-                self.problems.push(self.unknown_key(&entry.key));
-            }
+        let unknown = entries.iter().filter(|entry| self.shape.field(&entry.key.value).is_none());
+        for entry in unknown.take_while(|_| !self.problems.is_full()) {
+            self.problems.push(self.unknown_key(&entry.key));
         }
         match self.shape.pick {
             Pick::Any => self.check_missing(entries),
@@ -324,10 +328,12 @@ impl<'a> Fields<'a> {
     /// A misspelt key is also a missing one; only the first is worth a message.
     fn check_missing(&self, entries: &[Entry]) {
         let set = |field: &Field| entries.iter().any(|entry| entry.key.value == field.key);
-        for field in self.shape.fields() {
-            if field.required && !set(field) && !self.is_meant(field.key) {
-                self.problems.push(self.missing_key(field));
-            }
+        let missing = |field: &&Field| field.required && !set(field) && !self.is_meant(field.key);
+        let missing: Vec<&Field> = self.shape.fields().filter(missing).collect();
+        match missing.as_slice() {
+            [] => {}
+            [field] => self.problems.push(self.missing_key(field)),
+            fields => self.problems.push(self.missing_keys(fields)),
         }
     }
 
@@ -356,17 +362,7 @@ impl<'a> Fields<'a> {
     ///
     /// It is then taken for one that cannot be read, so that nothing is said to be missing.
     fn is_meant(&self, key: &str) -> bool {
-        let Some(entries) = self.entries else {
-            return true;
-        };
-        entries.iter().any(|entry| self.meant(&entry.key.value) == Some(key))
-    }
-
-    fn meant(&self, key: &str) -> Option<&'static str> {
-        if self.shape.field(key).is_some() {
-            return None;
-        }
-        nearest(key, self.shape.fields().map(|field| field.key))
+        self.entries.is_none() || self.meant.contains(&key)
     }
 
     fn unknown_key(&self, key: &Spanned<String>) -> Problem {
@@ -375,7 +371,7 @@ impl<'a> Fields<'a> {
             key.span,
             format!("unknown key `{}`", shortened(&key.value)),
         );
-        let problem = match self.meant(&key.value) {
+        let problem = match nearest(&key.value, self.keys()) {
             Some(meant) => problem.label(format!("did you mean `{meant}`?")),
             None if self.name.is_empty() => {
                 problem.label(format!("a cluster file has {}", self.all_keys()))
@@ -391,17 +387,30 @@ impl<'a> Fields<'a> {
 
     fn missing_key(&self, field: &Field) -> Problem {
         let example = match &field.kind {
-            Kind::Scalar(format) if !format.example.is_empty() => {
-                format!(", such as {}", format.example)
-            }
+            Kind::Scalar(format) => format.suggestion(),
             _ => String::new(),
         };
-        let message = match self.name.as_str() {
-            "" => format!("missing key `{}`", field.key),
-            name => format!("missing key `{}` in {name}", field.key),
-        };
-        Problem::error(Rule::MissingKey, self.at, message)
-            .label(format!("`{}` is needed here{example}", field.key))
+        Problem::error(
+            Rule::MissingKey,
+            self.at,
+            format!("missing key `{}`{}", field.key, self.inside()),
+        )
+        .label(format!("`{}` is needed here{example}", field.key))
+    }
+
+    fn missing_keys(&self, fields: &[&Field]) -> Problem {
+        let keys: Vec<&str> = fields.iter().map(|field| field.key).collect();
+        let list = one_of(&keys).replace(" or ", " and ");
+        Problem::error(Rule::MissingKey, self.at, format!("missing keys {list}{}", self.inside()))
+            .label("they are needed here")
+    }
+
+    /// Where the mapping is, for the end of a message.
+    fn inside(&self) -> String {
+        match self.name.as_str() {
+            "" => String::new(),
+            name => format!(" in {name}"),
+        }
     }
 
     fn keys(&self) -> Vec<&'static str> {
@@ -411,6 +420,15 @@ impl<'a> Fields<'a> {
     fn all_keys(&self) -> String {
         one_of(&self.keys()).replace(" or ", " and ")
     }
+}
+
+/// The keys that the unknown keys of a mapping probably mean.
+fn meant_keys(shape: &Shape, entries: &[Entry]) -> Vec<&'static str> {
+    let unknown = entries.iter().filter(|entry| shape.field(&entry.key.value).is_none());
+    let meant = unknown
+        .filter_map(|entry| nearest(&entry.key.value, shape.fields().map(|field| field.key)));
+    let keys: BTreeSet<&str> = meant.collect();
+    keys.into_iter().collect()
 }
 
 /// What takes the place of a scalar that could not be read.

@@ -1,11 +1,13 @@
 //! From bytes to a tree of nodes, in the strict profile of cluster files.
 //!
 //! The tree is built from the events of `granit-parser`, the parser inside
-//! serde-saphyr: it gives a byte span for every key and value, which a serde
-//! type could not keep through nested wrappers, and it goes on after a mistake,
-//! where serde stops at the first. What makes YAML a hazard is refused here:
+//! serde-saphyr: they carry a byte span for every key and value, and a tree of
+//! them can be decoded to the end whatever is wrong in it, where serde stops at
+//! the first mistake. What makes YAML a hazard is refused here:
 //! anchors and aliases (bombs, spooky copies), tags, merge keys, duplicate
 //! keys, several documents, deep nesting and oversized files.
+
+use std::collections::HashMap;
 
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError};
 
@@ -105,7 +107,12 @@ struct Collection {
 
 enum Items {
     List(Vec<Node>),
-    Map { entries: Vec<Entry>, key: PendingKey },
+    Map {
+        entries: Vec<Entry>,
+        /// Where each key was first set.
+        seen: HashMap<String, Span>,
+        key: PendingKey,
+    },
 }
 
 /// What the next node in a mapping is.
@@ -130,7 +137,11 @@ impl Builder<'_> {
                 self.open.push(Collection { start: span, items: Items::List(Vec::new()) });
             }
             Event::MappingStart(..) => {
-                let items = Items::Map { entries: Vec::new(), key: PendingKey::Awaited };
+                let items = Items::Map {
+                    entries: Vec::new(),
+                    seen: HashMap::new(),
+                    key: PendingKey::Awaited,
+                };
                 self.open.push(Collection { start: span, items });
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(span),
@@ -211,17 +222,19 @@ impl Builder<'_> {
         };
         match &mut collection.items {
             Items::List(items) => items.push(node),
-            Items::Map { entries, key } => match std::mem::replace(key, PendingKey::Awaited) {
-                PendingKey::Awaited => *key = read_key(node, entries, self.problems),
-                PendingKey::Read(name) => entries.push(Entry { key: name, value: node }),
-                PendingKey::Refused => {}
-            },
+            Items::Map { entries, seen, key } => {
+                match std::mem::replace(key, PendingKey::Awaited) {
+                    PendingKey::Awaited => *key = read_key(node, seen, self.problems),
+                    PendingKey::Read(name) => entries.push(Entry { key: name, value: node }),
+                    PendingKey::Refused => {}
+                }
+            }
         }
     }
 }
 
 /// Reads a key; one that cannot be used takes its value with it.
-fn read_key(node: Node, entries: &[Entry], problems: &Problems) -> PendingKey {
+fn read_key(node: Node, seen: &mut HashMap<String, Span>, problems: &Problems) -> PendingKey {
     let span = node.span;
     let Content::Scalar(scalar) = node.content else {
         problems.push(
@@ -238,10 +251,11 @@ fn read_key(node: Node, entries: &[Entry], problems: &Problems) -> PendingKey {
         );
         return PendingKey::Refused;
     }
-    if let Some(first) = entries.iter().find(|entry| entry.key.value == scalar.text) {
-        problems.push(duplicate_key(&scalar.text, span, first.key.span));
+    if let Some(first) = seen.get(&scalar.text) {
+        problems.push(duplicate_key(&scalar.text, span, *first));
         return PendingKey::Refused;
     }
+    seen.insert(scalar.text.clone(), span);
     PendingKey::Read(Spanned::new(scalar.text, span))
 }
 
@@ -257,7 +271,10 @@ fn span_of(span: &granit_parser::Span) -> Span {
 }
 
 fn syntax_problem(source: &Source, error: &ScanError) -> Problem {
-    let start = error.marker().byte_offset().unwrap_or(0).min(source.text().len());
+    let at = error.marker().byte_offset().unwrap_or(0).min(source.text().len());
+    // What is missing at the end of the file is shown at its last character.
+    let last = source.text().trim_end().char_indices().next_back().map_or(0, |(index, _)| index);
+    let start = at.min(last);
     let width = source.text()[start..].chars().next().map_or(0, char::len_utf8);
     let span = Span { start, end: start + width };
     match error.kind() {

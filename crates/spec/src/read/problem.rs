@@ -80,6 +80,9 @@ struct RelatedRecord {
     label: String,
 }
 
+/// Nobody reads more, and a hostile file must not cost more than its length.
+const MOST: usize = 1000;
+
 /// Collects problems while a file is decoded and checked.
 #[derive(Debug, Default)]
 pub(crate) struct Problems {
@@ -195,9 +198,14 @@ impl RelatedRecord {
 impl Problems {
     /// Keeps a problem, unless it only follows from one that was reported already.
     pub(crate) fn push(&self, problem: Problem) {
-        if !problem.follows_from_another() {
+        if !self.is_full() && !problem.follows_from_another() {
             self.found.borrow_mut().push(problem);
         }
+    }
+
+    /// Whether no further problem is kept.
+    pub(crate) fn is_full(&self) -> bool {
+        self.found.borrow().len() >= MOST
     }
 
     /// All problems in the order of the file; those of the whole file come first.

@@ -1,9 +1,11 @@
 //! Problems as people see them: rustc's look.
 
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet, normalize_untrusted_str};
+use annotate_snippets::{
+    Annotation, AnnotationKind, Group, Level, Renderer, Snippet, normalize_untrusted_str,
+};
 
 use super::problem::{Problem, Severity};
-use super::source::Source;
+use super::source::{Source, Span};
 
 /// Beyond this many, more messages help nobody: the file is probably not a cluster file.
 const SHOWN: usize = 50;
@@ -43,18 +45,7 @@ fn group<'a>(source: &'a Source, problem: &'a Problem) -> Group<'a> {
     };
     let mut group = Group::with_title(level.primary_title(problem.message.as_str()));
     if let Some(span) = problem.span {
-        let primary = AnnotationKind::Primary.span(span.range());
-        let mut snippet = Snippet::source(source.text()).path(source.name());
-        snippet = snippet.annotation(match problem.label.as_str() {
-            "" => primary,
-            label => primary.label(normalize_untrusted_str(label)),
-        });
-        snippet = snippet.annotations(problem.related.iter().map(|related| {
-            AnnotationKind::Context
-                .span(related.span.range())
-                .label(normalize_untrusted_str(&related.label))
-        }));
-        group = group.element(snippet);
+        group = group.element(snippet(source, problem, span));
     }
     group = group.elements(
         problem.notes.iter().map(|note| Level::NOTE.message(normalize_untrusted_str(note))),
@@ -62,6 +53,32 @@ fn group<'a>(source: &'a Source, problem: &'a Problem) -> Group<'a> {
     group.elements(
         problem.help.iter().map(|help| Level::HELP.message(normalize_untrusted_str(help))),
     )
+}
+
+/// The lines that a problem points at. The renderer walks through all it is
+/// given, so it gets no more than it shows.
+fn snippet<'a>(
+    source: &'a Source,
+    problem: &'a Problem,
+    span: Span,
+) -> Snippet<'a, Annotation<'a>> {
+    let spans = || problem.related.iter().map(|related| related.span).chain([span]);
+    let lines = source.lines_of(spans());
+    let within = |span: Span| span.start - lines.start..span.end - lines.start;
+    let primary = AnnotationKind::Primary.span(within(span));
+    let related = problem.related.iter().map(|related| {
+        AnnotationKind::Context
+            .span(within(related.span))
+            .label(normalize_untrusted_str(&related.label))
+    });
+    Snippet::source(&source.text()[lines.start..lines.end])
+        .line_start(source.position(lines.start).line)
+        .path(source.name())
+        .annotation(match problem.label.as_str() {
+            "" => primary,
+            label => primary.label(normalize_untrusted_str(label)),
+        })
+        .annotations(related)
 }
 
 fn closing<'a>(source: &Source, problems: &[Problem]) -> Option<Group<'a>> {

@@ -1,7 +1,5 @@
 //! The text of a cluster file, and places in it.
 
-use std::ops::Range;
-
 use serde::Serialize;
 
 /// A cluster file as it was read: its name for messages, and its text.
@@ -9,6 +7,8 @@ use serde::Serialize;
 pub struct Source {
     name: String,
     text: String,
+    /// Where each line but the first starts.
+    line_starts: Vec<usize>,
 }
 
 /// A range of bytes in a [`Source`].
@@ -41,7 +41,12 @@ pub struct Position {
 impl Source {
     /// Returns a source with the given name for messages.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { name: name.into(), text: text.into() }
+        let text: String = text.into();
+        Self {
+            name: name.into(),
+            line_starts: text.match_indices('\n').map(|(newline, _)| newline + 1).collect(),
+            text,
+        }
     }
 
     /// The name that messages show.
@@ -60,11 +65,18 @@ impl Source {
         while !self.text.is_char_boundary(offset) {
             offset -= 1;
         }
-        let before = &self.text[..offset];
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        Position {
-            line: before.matches('\n').count() + 1,
-            column: before[line_start..].chars().count() + 1,
+        let line = self.line_starts.partition_point(|start| *start <= offset);
+        let line_start = line.checked_sub(1).map_or(0, |index| self.line_starts[index]);
+        Position { line: line + 1, column: self.text[line_start..offset].chars().count() + 1 }
+    }
+
+    /// The whole lines from the first of some places to the last.
+    pub(crate) fn lines_of(&self, spans: impl Iterator<Item = Span> + Clone) -> Span {
+        let start = spans.clone().map(|span| span.start).min().unwrap_or(0);
+        let end = spans.map(|span| span.end).max().unwrap_or(0);
+        Span {
+            start: self.text[..start].rfind('\n').map_or(0, |newline| newline + 1),
+            end: self.text[end..].find('\n').map_or(self.text.len(), |newline| end + newline + 1),
         }
     }
 }
@@ -78,10 +90,6 @@ impl Span {
     /// Whether this is the place of a stand-in.
     pub fn is_nowhere(self) -> bool {
         self == Self::NOWHERE
-    }
-
-    pub(crate) fn range(self) -> Range<usize> {
-        self.start..self.end
     }
 }
 

@@ -3,6 +3,7 @@
 use std::net::Ipv4Addr;
 
 use super::Rule;
+use super::counts::MOST_NODES;
 use crate::cluster::{Cloud, Cluster, Machines, NodeGroup, Proxmox};
 use crate::plan::{NetworkPlan, control_plane_name, pool_node_name, vmid};
 use crate::read::{Problem, Problems, Span, Spanned};
@@ -16,6 +17,10 @@ struct Taken {
 }
 
 pub(super) fn check(cluster: &Cluster, problems: &Problems) {
+    // Refused already; every node costs a comparison with every other.
+    if cluster.node_count() > MOST_NODES {
+        return;
+    }
     let Some(plan) = NetworkPlan::of(cluster) else {
         return;
     };

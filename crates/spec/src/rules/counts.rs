@@ -8,6 +8,9 @@ use crate::scalar::PoolName;
 /// etcd grows slower with every member, and nine survive the loss of four.
 const MOST_CONTROL_PLANES: u32 = 9;
 
+/// The most nodes that Kubernetes itself is made for.
+pub(super) const MOST_NODES: u32 = 5000;
+
 /// The most servers in one of Hetzner's networks.
 const MOST_IN_NETWORK: u32 = 100;
 
@@ -80,21 +83,23 @@ fn quorum_message(count: u32) -> String {
 
 fn check_total(cluster: &Cluster, problems: &Problems) {
     let total = cluster.node_count();
-    if cluster.cloud.kind() == CloudKind::Hetzner && total > MOST_IN_NETWORK {
-        let largest = cluster.pools.iter().max_by_key(|pool| cluster.pool_count(pool));
-        let at = largest
-            .and_then(|pool| pool.count.as_ref())
-            .map_or(cluster.cloud.at(), |count| count.span);
-        problems.push(
-            Problem::error(
-                Rule::TooManyNodes,
-                at,
-                format!("{total} nodes do not fit into one network"),
-            )
-            .label(format!(
+    let (most, limit) = match cluster.cloud.kind() {
+        CloudKind::Hetzner => (
+            MOST_IN_NETWORK,
+            format!(
                 "Hetzner allows {MOST_IN_NETWORK} servers in a network, control planes included"
-            )),
-        );
+            ),
+        ),
+        CloudKind::Proxmox | CloudKind::Machines => {
+            (MOST_NODES, format!("Kubernetes is made for {MOST_NODES} nodes at most"))
+        }
+    };
+    if total > most {
+        let largest = cluster.pools.iter().max_by_key(|pool| cluster.pool_count(pool));
+        let count = largest.and_then(|pool| pool.count.as_ref());
+        let at = count.map_or(cluster.cloud.at(), |count| count.span);
+        let message = format!("{total} nodes are too many for one cluster");
+        problems.push(Problem::error(Rule::TooManyNodes, at, message).label(limit));
     }
 }
 

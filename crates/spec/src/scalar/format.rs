@@ -97,6 +97,15 @@ impl Format {
             (_, example) => format!("expected {}, such as {example}", self.name),
         }
     }
+
+    /// What could be written, as the end of a sentence; empty if there is too much to choose from.
+    pub(crate) fn suggestion(&self) -> String {
+        match (self.json, self.example) {
+            (Json::Words(words @ ([_] | [_, _] | [_, _, _])), _) => format!(": {}", one_of(words)),
+            (_, "") => String::new(),
+            (_, example) => format!(", such as {example}"),
+        }
+    }
 }
 
 impl Complaint {
