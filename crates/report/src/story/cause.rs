@@ -1,6 +1,6 @@
 //! The first cause: what a failed run says before anything else.
 
-use events::{Cause, Unit};
+use events::{Cause, ShownBy, Unit};
 
 use super::{Check, Story, UnitStory};
 use crate::Span;
@@ -44,9 +44,12 @@ impl<'a> FirstCause<'a> {
             place = format!("{place}, {}", check.name);
         }
         let took = Span(self.took_ms);
-        place = match self.attempts {
-            0 | 1 => format!("{place}, after {took}"),
-            tries => format!("{place}, after {tries} attempts in {took}"),
+        place = match (&self.cause.shown_by, self.attempts) {
+            (Some(ShownBy { looks, waited_ms, .. }), _) if *looks > 1 => {
+                format!("{place}, after {looks} looks in {}", Span(*waited_ms))
+            }
+            (_, 0 | 1) => format!("{place}, after {took}"),
+            (_, tries) => format!("{place}, after {tries} attempts in {took}"),
         };
         match self.last_answer() {
             Some(answer) => format!("{place}; last answer: {answer}"),
