@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand};
-use rig::builder::{Found, find, obtain};
+use rig::builder::{BuildError, Found, find, obtain};
 use rig::component::{Component, catalogue};
 use rig::node::POD_IMAGE;
 use rig::say::{about, brief, say};
@@ -66,12 +66,18 @@ pub(crate) fn prepare(wanted: impl Fn(&Component) -> bool) -> Outcome {
     let wanted: Vec<&Component> = catalogue().iter().filter(|c| wanted(c)).collect();
     announce(&wanted, settings);
     let mut outcome = Outcome::default();
+    let mut said_that_go_is_missing = false;
     for (index, component) in wanted.iter().enumerate() {
         let place = format!("{} of {}", index + 1, wanted.len());
         match obtain(component, settings, &place) {
             Ok(found) => outcome.found.push((component, found)),
             Err(error) => {
-                report(&error);
+                // The same for every component, so once is enough.
+                let go_is_missing = matches!(error, BuildError::GoMissing { .. });
+                if !(go_is_missing && said_that_go_is_missing) {
+                    report(&error);
+                }
+                said_that_go_is_missing |= go_is_missing;
                 outcome.missing.push(&component.name);
             }
         }

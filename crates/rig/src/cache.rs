@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use crate::component::Component;
 use crate::recipe::Recipe;
-use crate::say::{Elapsed, say};
+use crate::say::say;
 use crate::settings::Settings;
 
 /// Where a component's binary is kept.
@@ -83,10 +83,7 @@ impl Entry {
         let holder = fs::read_to_string(path).unwrap_or_default();
         let holder = if holder.is_empty() { "another process" } else { &holder };
         say("Waiting", format!("for {}: {holder} is building it", self.name));
-        let elapsed = Elapsed::start();
-        file.lock()?;
-        elapsed.stop();
-        Ok(())
+        file.lock()
     }
 
     fn remove_partials(&self) -> io::Result<()> {

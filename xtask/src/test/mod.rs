@@ -3,7 +3,6 @@
 mod tally;
 
 use std::io::{BufRead, BufReader, Write, stdout};
-use std::path::Path;
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::time::Instant;
 
@@ -107,10 +106,4 @@ fn conclude(tally: &Tally, status: ExitStatus) -> ExitCode {
     }
     println!("{tally}");
     if verdict.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-}
-
-/// Says whether a path exists and is not empty, for skip files that nobody
-/// wrote.
-fn is_filled(path: &Path) -> bool {
-    path.metadata().is_ok_and(|file| file.len() > 0)
 }

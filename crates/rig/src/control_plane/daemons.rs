@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::credentials::FRONT_PROXY;
-use super::{ControlPlane, StartError, binary, flag};
+use super::{ControlPlane, StartError, binary, flags};
 use crate::daemon::Daemon;
 use crate::kubectl::Kubectl;
 
@@ -20,11 +20,16 @@ impl ControlPlane {
         let client = format!("http://127.0.0.1:{client}");
         let peer = format!("http://127.0.0.1:{peer}");
         let mut etcd = Command::new(binary("etcd")?);
-        etcd.args(["--name=rig", "--unsafe-no-fsync", "--logger=zap", "--log-level=warn"]);
-        etcd.arg(flag("data-dir", self.run.path("etcd").display()));
-        etcd.arg(flag("listen-client-urls", &client)).arg(flag("advertise-client-urls", &client));
-        etcd.arg(flag("listen-peer-urls", &peer)).arg(flag("initial-advertise-peer-urls", &peer));
-        etcd.arg(flag("initial-cluster", format!("rig={peer}")));
+        etcd.arg("--unsafe-no-fsync").args(flags(&[
+            ("name", "rig"),
+            ("log-level", "warn"),
+            ("data-dir", &self.file("etcd")),
+            ("listen-client-urls", &client),
+            ("advertise-client-urls", &client),
+            ("listen-peer-urls", &peer),
+            ("initial-advertise-peer-urls", &peer),
+            ("initial-cluster", &format!("rig={peer}")),
+        ]));
         let mut daemon = Daemon::start(&mut self.run, "etcd", etcd)?;
         let address = client.trim_start_matches("http://").to_owned();
         daemon.wait_until(PATIENCE, || connects(&address))?;
@@ -33,34 +38,35 @@ impl ControlPlane {
     }
 
     pub(super) fn start_api_server(&mut self, port: u16, etcd: &str) -> Result<(), StartError> {
-        let pki = self.run.path("pki");
-        let file = |name: &str| pki.join(name).display().to_string();
         let mut server = Command::new(binary("kube-apiserver")?);
-        server
-            .arg(flag("etcd-servers", etcd))
-            .arg("--bind-address=127.0.0.1")
-            .arg(flag("secure-port", port))
-            .arg(flag("tls-cert-file", file("apiserver.crt")))
-            .arg(flag("tls-private-key-file", file("apiserver.key")))
-            .arg(flag("client-ca-file", file("ca.crt")))
-            .arg(flag("requestheader-client-ca-file", file("front-proxy-ca.crt")))
-            .arg(flag("requestheader-allowed-names", FRONT_PROXY))
-            .arg("--requestheader-username-headers=X-Remote-User")
-            .arg("--requestheader-group-headers=X-Remote-Group")
-            .arg("--requestheader-extra-headers-prefix=X-Remote-Extra-")
-            .arg(flag("kubelet-certificate-authority", file("ca.crt")))
-            .arg(flag("kubelet-client-certificate", file("kubelet-client.crt")))
-            .arg(flag("kubelet-client-key", file("kubelet-client.key")))
-            .arg("--kubelet-preferred-address-types=InternalIP")
-            .arg("--service-account-issuer=https://kubernetes.default.svc")
-            .arg(flag("service-account-key-file", file("accounts.pub")))
-            .arg(flag("service-account-signing-key-file", file("accounts.key")))
-            .arg("--service-cluster-ip-range=10.96.0.0/16")
-            .arg("--authorization-mode=Node,RBAC")
-            .arg("--enable-admission-plugins=NodeRestriction")
-            .arg("--allow-privileged=true")
+        server.args(flags(&[
+            ("etcd-servers", etcd),
+            ("bind-address", "127.0.0.1"),
+            ("secure-port", &port.to_string()),
             // Nothing but loopback could be advertised, and that is refused.
-            .arg("--endpoint-reconciler-type=none");
+            ("endpoint-reconciler-type", "none"),
+            ("service-cluster-ip-range", "10.96.0.0/16"),
+            ("tls-cert-file", &self.file("pki/apiserver.crt")),
+            ("tls-private-key-file", &self.file("pki/apiserver.key")),
+            ("client-ca-file", &self.file("pki/ca.crt")),
+            ("authorization-mode", "Node,RBAC"),
+            ("enable-admission-plugins", "NodeRestriction"),
+            ("allow-privileged", "true"),
+            // Whom the proxy may speak for, and how.
+            ("requestheader-client-ca-file", &self.file("pki/front-proxy-ca.crt")),
+            ("requestheader-allowed-names", FRONT_PROXY),
+            ("requestheader-username-headers", "X-Remote-User"),
+            ("requestheader-group-headers", "X-Remote-Group"),
+            ("requestheader-extra-headers-prefix", "X-Remote-Extra-"),
+            // For logs and exec.
+            ("kubelet-preferred-address-types", "InternalIP"),
+            ("kubelet-certificate-authority", &self.file("pki/ca.crt")),
+            ("kubelet-client-certificate", &self.file("pki/kubelet-client.crt")),
+            ("kubelet-client-key", &self.file("pki/kubelet-client.key")),
+            ("service-account-issuer", "https://kubernetes.default.svc"),
+            ("service-account-key-file", &self.file("pki/accounts.pub")),
+            ("service-account-signing-key-file", &self.file("pki/accounts.key")),
+        ]));
         let mut daemon = Daemon::start(&mut self.run, "kube-apiserver", server)?;
         let kubectl = self.access.kubectl();
         daemon.wait_until(PATIENCE, || ready(kubectl, &["get", "--raw", "/readyz"]))?;
@@ -70,17 +76,17 @@ impl ControlPlane {
 
     pub(super) fn start_controllers(&mut self) -> Result<(), StartError> {
         let (mut manager, _) = self.controller("kube-controller-manager")?;
-        let pki = self.run.path("pki");
-        let file = |name: &str| pki.join(name).display().to_string();
-        manager
-            .arg(flag("root-ca-file", file("ca.crt")))
-            .arg(flag("service-account-private-key-file", file("accounts.key")))
-            .arg(flag("cluster-signing-cert-file", file("ca.crt")))
-            .arg(flag("cluster-signing-key-file", file("ca.key")))
-            .arg("--use-service-account-credentials=true")
+        manager.args(flags(&[
+            ("root-ca-file", &self.file("pki/ca.crt")),
+            ("cluster-signing-cert-file", &self.file("pki/ca.crt")),
+            ("cluster-signing-key-file", &self.file("pki/ca.key")),
+            ("service-account-private-key-file", &self.file("pki/accounts.key")),
+            ("use-service-account-credentials", "true"),
             // Its own restraint, meant for large clusters, costs seconds at
             // the start: every controller fetches a token and discovers.
-            .args(["--kube-api-qps=500", "--kube-api-burst=1000"]);
+            ("kube-api-qps", "500"),
+            ("kube-api-burst", "1000"),
+        ]));
         let (scheduler, port) = self.controller("kube-scheduler")?;
         let mut manager = Daemon::start(&mut self.run, "kube-controller-manager", manager)?;
         let mut scheduler = Daemon::start(&mut self.run, "kube-scheduler", scheduler)?;
@@ -89,8 +95,10 @@ impl ControlPlane {
         // no pod is admitted before it.
         let account = ["-n", "default", "get", "serviceaccount", "default"];
         manager.wait_until(PATIENCE, || ready(kubectl, &account))?;
-        let server = format!("--server=https://127.0.0.1:{port}");
-        let health = [&server, "--insecure-skip-tls-verify", "get", "--raw", "/readyz"];
+        let health = format!(
+            "--server=https://127.0.0.1:{port} --insecure-skip-tls-verify get --raw /readyz"
+        );
+        let health: Vec<&str> = health.split(' ').collect();
         scheduler.wait_until(PATIENCE, || ready(kubectl, &health))?;
         self.daemons.insert(0, manager);
         self.daemons.insert(0, scheduler);
@@ -102,12 +110,19 @@ impl ControlPlane {
     /// seconds.
     fn controller(&mut self, name: &str) -> Result<(Command, u16), StartError> {
         let port = self.run.port()?;
-        let kubeconfig = self.run.path(format!("{name}.kubeconfig"));
         let mut command = Command::new(binary(name)?);
-        command.args(["--bind-address=127.0.0.1", "--leader-elect=false"]);
-        command.arg(flag("secure-port", port)).arg(flag("kubeconfig", kubeconfig.display()));
-        command.arg(flag("cert-dir", self.run.path("pki").join(name).display()));
+        command.args(flags(&[
+            ("bind-address", "127.0.0.1"),
+            ("secure-port", &port.to_string()),
+            ("leader-elect", "false"),
+            ("kubeconfig", &self.file(&format!("{name}.kubeconfig"))),
+            ("cert-dir", &self.file(&format!("pki/{name}"))),
+        ]));
         Ok((command, port))
+    }
+
+    fn file(&self, name: &str) -> String {
+        self.run.path(name).display().to_string()
     }
 }
 

@@ -119,6 +119,8 @@ pub(crate) fn binary(name: &str) -> Result<PathBuf, StartError> {
     }
 }
 
-pub(crate) fn flag(name: &str, value: impl std::fmt::Display) -> String {
-    format!("--{name}={value}")
+/// Writes flags the way all of these daemons read them.
+pub(crate) fn flags(pairs: &[(&str, &str)]) -> Vec<String> {
+    let written = pairs.iter().map(|(name, value)| format!("--{name}={value}"));
+    written.collect()
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::NodeError;
 use super::bridge::Bridge;
-use crate::control_plane::{ControlPlane, StartError, binary, flag};
+use crate::control_plane::{ControlPlane, StartError, binary, flags};
 use crate::daemon::Daemon;
 use crate::pki::Identity;
 use crate::run::Run;
@@ -29,15 +29,17 @@ impl Kubelet<'_> {
     ) -> Result<Daemon, NodeError> {
         self.write_credentials(run, plane)?;
         let config = self.config(run, socket)?;
-        let config = run.write("kubelet/config.json", format!("{config:#}\n"))?;
+        run.write("kubelet/config.json", format!("{config:#}\n"))?;
         let mut command = Command::new(binary("kubelet")?);
-        command
-            .arg(flag("config", config.display()))
-            .arg(flag("kubeconfig", run.path("kubelet/kubeconfig").display()))
-            .arg(flag("root-dir", run.path("kubelet/root").display()))
-            .arg(flag("cert-dir", run.path("kubelet/pki").display()))
-            .arg(flag("hostname-override", self.name))
-            .arg(flag("node-ip", self.bridge.gateway()));
+        let file = |name: &str| run.path(name).display().to_string();
+        command.args(flags(&[
+            ("config", &file("kubelet/config.json")),
+            ("kubeconfig", &file("kubelet/kubeconfig")),
+            ("root-dir", &file("kubelet/root")),
+            ("cert-dir", &file("kubelet/pki")),
+            ("hostname-override", self.name),
+            ("node-ip", &self.bridge.gateway()),
+        ]));
         Ok(Daemon::start(run, "kubelet", command)?)
     }
 

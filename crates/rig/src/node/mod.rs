@@ -2,7 +2,8 @@
 //!
 //! The node listens on a bridge of its own, whose first address is the node's,
 //! so nothing is reachable from outside this machine and two nodes never meet.
-//! It runs without `CAP_SYS_RESOURCE`, on cgroup v1, hybrid and v2.
+//! It needs root, but not `CAP_SYS_RESOURCE`, and takes control groups of
+//! version 1, of version 2 and of both at once.
 
 mod bridge;
 mod cgroup;
@@ -30,7 +31,7 @@ use bridge::Bridge;
 /// `modules/pod`.
 pub const POD_IMAGE: &str = "rig.local/pod:v1";
 
-/// How long the node may take; a quarter of a minute on quiet cores.
+/// How long the node may take; a second or two on quiet cores.
 const PATIENCE: Duration = Duration::from_mins(3);
 
 /// Places that the kubelet, containerd and CNI use whatever they are told.
@@ -53,6 +54,9 @@ pub struct Node {
 /// Why a node did not come up.
 #[derive(Debug, Error)]
 pub enum NodeError {
+    /// Control groups, interfaces and mounts are root's to make.
+    #[error("a node needs root")]
+    NotRoot,
     /// A part is missing, or a daemon is not up.
     #[error(transparent)]
     Start(#[from] StartError),
@@ -99,6 +103,9 @@ impl From<DaemonError> for NodeError {
 impl Node {
     /// Joins a node to a control plane and waits until it is ready.
     pub fn start(plane: &ControlPlane) -> Result<Self, NodeError> {
+        if !rustix::process::geteuid().is_root() {
+            return Err(NodeError::NotRoot);
+        }
         let mut run = Run::start()?;
         let name = format!("rig-{}", run.id());
         make_host_folders(&mut run)?;
