@@ -9,7 +9,9 @@
     reason = "a tool for developers: it prints, measures and waits"
 )]
 
+mod bench;
 mod ci;
+mod docs;
 mod rig;
 mod test;
 
@@ -25,6 +27,8 @@ enum Chore {
     Rig(rig::Rig),
     Test(test::Test),
     Ci(ci::Ci),
+    Docs(docs::Docs),
+    Bench(bench::Bench),
 }
 
 fn main() -> ExitCode {
@@ -32,6 +36,8 @@ fn main() -> ExitCode {
         Chore::Rig(rig) => rig.run(),
         Chore::Test(test) => test.run(),
         Chore::Ci(ci) => ci.run(),
+        Chore::Docs(docs::Docs {}) => docs::run(),
+        Chore::Bench(bench) => bench.run(),
     }
 }
 
