@@ -105,6 +105,12 @@ impl<W: Work> Run<W> {
         self.give_up_the_rest()?;
         let outcome = self.outcome();
         let recorder = self.engine.ledger.recorder();
+        // What is still on its way to the disk counts too.
+        recorder.flushed().await?;
+        let removed = recorder.hidden();
+        if !removed.0.is_empty() {
+            recorder.record(1, What::Redacted { removed })?;
+        }
         recorder.record_durably(1, What::RunEnded { outcome: outcome.clone() }).await?;
         Ok(Finished { outcome, head: recorder.flushed().await? })
     }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::CheckName;
+use crate::{CheckName, Evidence};
 
 /// The code of a cause, such as `SW0307`. `seaworthy explain` prints its page.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -28,6 +28,9 @@ pub struct Cause {
     /// What follows from it, where that is not obvious.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub so: Option<String>,
+    /// What was seen of it: facts, logs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Box<Evidence>>,
     /// What to do next, as commands that can be copied.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub next: Vec<NextStep>,
@@ -113,6 +116,7 @@ impl Cause {
             shown_by: None,
             because: Vec::new(),
             so: None,
+            evidence: None,
             next: Vec::new(),
         }
     }
@@ -128,6 +132,13 @@ impl Cause {
     #[must_use]
     pub fn so(mut self, text: impl Into<String>) -> Self {
         self.so = Some(text.into());
+        self
+    }
+
+    /// Adds what was seen of it.
+    #[must_use]
+    pub fn seen(mut self, evidence: Evidence) -> Self {
+        self.evidence = Some(Box::new(evidence));
         self
     }
 

@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Call, CallOutcome, Cause, CheckName, Digest, Failure, IntentRef, Made, Plan, RunId, Seq, Unit,
-    Verdict,
+    Call, CallOutcome, Cause, CheckName, Digest, Evidence, Failure, IntentRef, Made, Plan, RunId,
+    SecretsLedger, Seq, Unit, Verdict,
 };
 
 /// One thing that happened, as it stands in the journal.
@@ -102,6 +102,11 @@ pub enum What {
         /// The run whose fresh result is taken instead of a new one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reused: Option<RunId>,
+    },
+    /// How often secrets were kept from the disk, before the end of the run.
+    Redacted {
+        /// How often, by the names they are known by.
+        removed: SecretsLedger,
     },
     /// Something that people should know and that stops nothing.
     Warning {
@@ -219,6 +224,18 @@ pub enum Interruption {
 // === impl What ===
 
 impl What {
+    /// Returns the evidence that the event carries, to be changed.
+    pub(crate) fn evidence_mut(&mut self) -> Option<&mut Evidence> {
+        match self {
+            Self::Checked { verdict, .. } => verdict.evidence_mut(),
+            Self::StageDone { outcome: UnitOutcome::Failed { cause }, .. }
+            | Self::RunEnded { outcome: RunOutcome::Failed { cause, .. } } => {
+                cause.evidence.as_deref_mut()
+            }
+            _ => None,
+        }
+    }
+
     /// Returns the unit that the event is about.
     pub fn unit(&self) -> Option<&Unit> {
         match self {
@@ -235,6 +252,7 @@ impl What {
             | Self::Result { .. }
             | Self::Settled { .. }
             | Self::Pinned { .. }
+            | Self::Redacted { .. }
             | Self::RunEnded { .. }
             | Self::Unknown => None,
         }

@@ -251,7 +251,10 @@ impl RunState {
             What::StageDone { unit, outcome } => self.end_unit(unit, outcome),
             What::RunEnded { outcome } => self.end(outcome),
             What::Warning { unit: Some(unit), .. } => self.planned(unit).map(|_| ()),
-            What::Warning { unit: None, .. } | What::Pinned { .. } | What::Unknown => Ok(()),
+            What::Warning { unit: None, .. }
+            | What::Pinned { .. }
+            | What::Redacted { .. }
+            | What::Unknown => Ok(()),
         }
     }
 

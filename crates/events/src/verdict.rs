@@ -68,6 +68,26 @@ impl Verdict {
         Self::Failed { cause }
     }
 
+    /// Returns what was seen, also where it speaks against being ready.
+    pub fn evidence(&self) -> Option<&Evidence> {
+        match self {
+            Self::Ready { evidence } => Some(evidence),
+            Self::NotYet { because } => because.in_the_end.as_ref()?.evidence.as_deref(),
+            Self::Failed { cause } => cause.evidence.as_deref(),
+            Self::Blind { .. } => None,
+        }
+    }
+
+    /// Returns the same, to be changed.
+    pub fn evidence_mut(&mut self) -> Option<&mut Evidence> {
+        match self {
+            Self::Ready { evidence } => Some(evidence),
+            Self::NotYet { because } => because.in_the_end.as_mut()?.evidence.as_deref_mut(),
+            Self::Failed { cause } => cause.evidence.as_deref_mut(),
+            Self::Blind { .. } => None,
+        }
+    }
+
     /// Returns whether waiting is over, for better or worse.
     pub fn is_final(&self) -> bool {
         match self {

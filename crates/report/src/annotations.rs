@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use events::Cause;
 
-use crate::{Outcome, Story, text, words};
+use crate::{Story, text, words};
 
 /// GitHub's limit per kind and step.
 const LIMIT: usize = 10;
@@ -67,7 +67,7 @@ fn notices(story: &Story) -> Vec<Annotation> {
     let Some(run) = story.run() else {
         return Vec::new();
     };
-    let mut message = format!("{} in {}", Outcome::of(story).word(), words::duration(story));
+    let mut message = format!("{} in {}", story.outcome().word(), words::duration(story));
     if let Some(cost) = words::cost(story) {
         message = format!("{message}, {cost}");
     }

@@ -54,14 +54,14 @@ mod trace;
 mod words;
 
 pub use annotations::annotations;
-pub use document::{Outcome, json};
+pub use document::json;
 pub use files::{WriteError, render_all, write_all};
 pub use junit::junit;
 pub use money::MicroEuros;
 pub use span::Span;
 pub use story::{
-    Attempt, CallMade, Check, CheckState, Ending, Finding, FirstCause, Moment, Pin, Probing, Run,
-    Stage, Standing, State, Story, Tally, UnitStory, Warning,
+    Attempt, CallMade, Check, CheckState, Ending, Finding, FirstCause, Moment, Outcome, Pin,
+    Probing, Run, Stage, Standing, State, Story, Tally, UnitStory, Warning,
 };
 pub use timeline::timeline;
 pub use trace::trace;

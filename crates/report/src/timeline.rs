@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use events::CallOutcome;
 use unicode_width::UnicodeWidthStr;
 
-use crate::{Check, Moment, Outcome, Span, Stage, Story, UnitStory, text, words};
+use crate::{Check, Moment, Span, Stage, Story, UnitStory, text, words};
 
 const BAR: usize = 60;
 
@@ -13,8 +13,7 @@ const BAR: usize = 60;
 pub fn timeline(story: &Story) -> String {
     let mut page = String::new();
     let cluster = story.run().map_or("", |run| run.cluster.as_str());
-    let mut head =
-        format!("{cluster}: {} in {}", Outcome::of(story).word(), words::duration(story));
+    let mut head = format!("{cluster}: {} in {}", story.outcome().word(), words::duration(story));
     if let Some(cost) = words::cost(story) {
         head = format!("{head}, {cost}");
     }
@@ -78,7 +77,7 @@ fn entries(story: &Story) -> Vec<Entry> {
     entries.extend(story.ending().map(|ending| Entry {
         moment: ending.moment,
         place: "run".to_owned(),
-        words: ending.word().to_owned(),
+        words: story.outcome().word().to_owned(),
     }));
     entries.sort_by_key(|entry| entry.moment);
     entries

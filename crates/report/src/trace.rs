@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use events::{NodeName, Verdict};
 use serde_json::{Value, json};
 
-use crate::{Check, Outcome, Stage, Story, UnitStory, words};
+use crate::{Check, Stage, Story, UnitStory, words};
 
 /// Returns `trace.json`.
 pub fn trace(story: &Story) -> String {
@@ -31,7 +31,7 @@ pub fn trace(story: &Story) -> String {
         "displayTimeUnit": "ms",
         "otherData": {
             "run": story.run().map(|run| run.id),
-            "outcome": Outcome::of(story).word(),
+            "outcome": story.outcome().word(),
             "took": words::duration(story),
             "cost": words::cost(story),
         },

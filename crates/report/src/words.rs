@@ -3,12 +3,17 @@
 use crate::{Span, Story};
 
 /// `11.8s (6m12s simulated)`
-pub(crate) fn duration(story: &Story) -> String {
-    let real = Span(story.elapsed_ms());
-    match story.simulated_ms() {
+pub(crate) fn took(real_ms: u64, simulated_ms: Option<u64>) -> String {
+    let real = Span(real_ms);
+    match simulated_ms {
         Some(simulated) => format!("{real} ({} simulated)", Span(simulated)),
         None => real.to_string(),
     }
+}
+
+/// How long the run took.
+pub(crate) fn duration(story: &Story) -> String {
+    took(story.elapsed_ms(), story.simulated_ms())
 }
 
 /// `cost €0.05`, or what it would have cost where nothing real was made.

@@ -9,7 +9,7 @@ use serde_json::Value;
 use sha2::Sha256;
 
 use super::forms::forms;
-use crate::{Evidence, Fact, Observed, Secret, Verdict, What};
+use crate::{Evidence, Fact, Observed, Secret, What};
 
 /// Finds known secrets and replaces them by tokens.
 ///
@@ -80,10 +80,9 @@ impl Redactor {
 
     /// Replaces typed secrets in the evidence of an event.
     pub fn hide_typed(&mut self, what: &mut What) {
-        let What::Checked { verdict: Verdict::Ready { evidence }, .. } = what else {
-            return;
-        };
-        self.hide_facts(evidence);
+        if let Some(evidence) = what.evidence_mut() {
+            self.hide_facts(evidence);
+        }
     }
 
     /// Returns whether `bytes` give any known secret away.

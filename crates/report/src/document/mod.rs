@@ -9,7 +9,7 @@ mod report;
 mod stage;
 mod unit;
 
-pub use report::{Outcome, Report, ReportCause, ReportRun, ReportTally, ReportWarning};
+pub use report::{Report, ReportCause, ReportRun, ReportWarning};
 pub use stage::{ReportStage, ReportedCheck};
 pub use unit::{CallState, ReportAttempt, ReportCall, ReportCheck, ReportFinding, ReportUnit};
 

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use events::{Cause, ClusterId, Digest, Interruption, PlannedNode, RunId, RunOutcome, Unit};
+use events::{Cause, ClusterId, Digest, PlannedNode, RunId, Unit};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{ReportStage, SCHEMA};
-use crate::{FirstCause, MicroEuros, Run, Story, Tally, Warning};
+use crate::{FirstCause, MicroEuros, Outcome, Run, Story, Tally, Warning};
 
 /// A run, for machines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,7 +34,7 @@ pub struct Report {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_micro_euros: Option<MicroEuros>,
     /// How many of each there are.
-    pub tally: ReportTally,
+    pub tally: Tally,
     /// The stages, in the order of the table.
     pub stages: Vec<ReportStage>,
     /// The warnings, oldest first.
@@ -43,24 +43,9 @@ pub struct Report {
     /// Choices that later runs keep.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub pins: BTreeMap<String, String>,
-}
-
-/// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Outcome {
-    /// It goes on, or its end is not known.
-    Open,
-    /// Every required check was ready.
-    Proven,
-    /// Nothing failed, but something required was left out.
-    NotProven,
-    /// A unit failed.
-    Failed,
-    /// It was asked to stop.
-    Stopped,
-    /// Its process died.
-    CutOff,
+    /// How often each secret was kept from the disk.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub hidden: BTreeMap<String, u64>,
 }
 
 /// What was announced when the run started.
@@ -121,31 +106,6 @@ pub struct ReportWarning {
     pub message: String,
 }
 
-/// How many of each there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReportTally {
-    /// Stages that passed.
-    pub stages_passed: usize,
-    /// Stages that failed.
-    pub stages_failed: usize,
-    /// Stages that were stopped.
-    pub stages_stopped: usize,
-    /// Stages that were left out.
-    pub stages_skipped: usize,
-    /// Stages that did not run, or not on every node.
-    pub stages_not_run: usize,
-    /// Checks that were ready.
-    pub checks_ready: usize,
-    /// Checks that failed.
-    pub checks_failed: usize,
-    /// Checks that never said anything final.
-    pub checks_unseen: usize,
-    /// Tries that failed and were followed by another.
-    pub retries: usize,
-    /// Mutating calls.
-    pub calls: usize,
-}
-
 // === impl Report ===
 
 impl Report {
@@ -154,14 +114,14 @@ impl Report {
         let pins = story.pins().iter();
         Self {
             schema: SCHEMA.to_owned(),
-            outcome: Outcome::of(story),
+            outcome: story.outcome(),
             missing: story.missing().to_vec(),
             first_cause: story.first_cause().map(|first| ReportCause::of(&first)),
             run: story.run().map(ReportRun::of),
             elapsed_ms: story.elapsed_ms(),
             simulated_ms: story.simulated_ms(),
             cost_micro_euros: story.cost(),
-            tally: ReportTally::of(&story.tally()),
+            tally: story.tally(),
             stages: story
                 .stages()
                 .iter()
@@ -169,35 +129,7 @@ impl Report {
                 .collect(),
             warnings: story.warnings().iter().map(ReportWarning::of).collect(),
             pins: pins.map(|pin| (pin.key.clone(), pin.value.clone())).collect(),
-        }
-    }
-}
-
-// === impl Outcome ===
-
-impl Outcome {
-    pub(crate) fn of(story: &Story) -> Self {
-        match story.ending().map(|ending| &ending.outcome) {
-            None => Self::Open,
-            Some(RunOutcome::Proven) => Self::Proven,
-            Some(RunOutcome::NotProven { .. }) => Self::NotProven,
-            Some(RunOutcome::Failed { .. }) => Self::Failed,
-            Some(RunOutcome::Interrupted { how }) => match how {
-                Interruption::Asked => Self::Stopped,
-                Interruption::Died => Self::CutOff,
-            },
-        }
-    }
-
-    /// Returns the word that people read.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Open => "not finished",
-            Self::Proven => "proven",
-            Self::NotProven => "not proven",
-            Self::Failed => "failed",
-            Self::Stopped => "stopped",
-            Self::CutOff => "cut off",
+            hidden: story.hidden().clone(),
         }
     }
 }
@@ -233,23 +165,6 @@ impl ReportWarning {
             at_ms: warning.moment.at_ms,
             unit: warning.unit.clone(),
             message: warning.message.clone(),
-        }
-    }
-}
-
-impl ReportTally {
-    fn of(tally: &Tally) -> Self {
-        Self {
-            stages_passed: tally.stages_passed,
-            stages_failed: tally.stages_failed,
-            stages_stopped: tally.stages_stopped,
-            stages_skipped: tally.stages_skipped,
-            stages_not_run: tally.stages_not_run,
-            checks_ready: tally.checks_ready,
-            checks_failed: tally.checks_failed,
-            checks_unseen: tally.checks_unseen,
-            retries: tally.retries,
-            calls: tally.calls,
         }
     }
 }

@@ -15,6 +15,8 @@ pub struct ReportStage {
     pub state: State,
     /// Whether it works node by node.
     pub per_node: bool,
+    /// How many units it has.
+    pub planned: usize,
     /// How many of its units passed.
     pub passed: usize,
     /// When its first unit started.
@@ -54,6 +56,7 @@ impl ReportStage {
             name: stage.name.clone(),
             state: stage.state(),
             per_node: stage.per_node,
+            planned: stage.units.len(),
             passed: stage.count(State::Passed),
             from_ms: span.as_ref().map(|span| span.start),
             took_ms: span.map(|span| span.end - span.start),

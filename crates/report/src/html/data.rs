@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use events::{Attachment, Digest, EvidenceStore, Verdict};
+use events::{Attachment, Digest, EvidenceStore};
 use serde::Serialize;
 
 use super::LIMIT_BYTES;
-use crate::document::{Report, ReportCheck, ReportUnit};
+use crate::document::{Report, ReportStage, ReportUnit};
 use crate::{CheckState, State, Story, text};
 
 /// What the page's script reads.
@@ -26,8 +26,8 @@ const DATA_BYTES: usize = LIMIT_BYTES - 500_000;
 /// The part of one file that the page shows; a longer one loses its middle.
 const FILE_CHARS: usize = 128 * 1024;
 
-/// Takes detail from a unit.
-type Trim = fn(&mut ReportUnit);
+/// Takes detail from a stage.
+type Trim = fn(&mut ReportStage);
 
 // === impl Data ===
 
@@ -36,7 +36,7 @@ impl Data {
         let mut data =
             Self { report: Report::of(story), files: BTreeMap::new(), left_out: Vec::new() };
         data.trim();
-        data.attach(story, evidence);
+        data.attach(evidence);
         data
     }
 
@@ -49,29 +49,33 @@ impl Data {
 
     /// Gives up detail, the least interesting first, until the document fits.
     fn trim(&mut self) {
-        let steps: [(&str, Trim); 4] = [
+        // The page around the data shows these, or nobody asks for them here.
+        self.report.run = None;
+        self.report.warnings.clear();
+        self.report.missing.clear();
+        self.report.pins.clear();
+        let steps: [(&str, Trim); 6] = [
             ("the facts of units that passed", drop_facts),
             ("the history of checks of units that passed", drop_history),
             ("the checks and calls of units that passed", drop_checks),
-            ("the detail of units that failed", drop_all),
+            ("the checks and calls of all units", drop_all),
+            ("all but the first words of units", drop_words),
+            ("all but 200 units of a stage", drop_units),
         ];
         for (what, step) in steps {
-            if escape(&serde_json::to_string(&self.report).unwrap_or_default()).len()
-                <= REPORT_BYTES
-            {
+            if size(&self.report) <= REPORT_BYTES {
                 return;
             }
-            let units = self.report.stages.iter_mut().flat_map(|stage| &mut stage.units);
-            units.for_each(step);
+            self.report.stages.iter_mut().for_each(step);
             self.left_out.push(what.to_owned());
         }
     }
 
     /// Takes the files of failed checks first, and others as long as there is room.
-    fn attach(&mut self, story: &Story, evidence: &EvidenceStore) {
-        let mut room = DATA_BYTES.saturating_sub(self.script().len());
+    fn attach(&mut self, evidence: &EvidenceStore) {
+        let mut room = DATA_BYTES.saturating_sub(size(&self.report));
         let mut missing = 0;
-        for file in files(story) {
+        for file in files(&self.report) {
             if self.files.contains_key(&file.digest) {
                 continue;
             }
@@ -80,7 +84,7 @@ impl Data {
                 Err(error) => format!("could not be read: {}", text::line(&error.to_string())),
             };
             // Quoted, escaped, and with its digest.
-            let size = escape(&serde_json::Value::from(shown.as_str()).to_string()).len() + 70;
+            let size = size(&shown) + 70;
             if size > room {
                 missing += 1;
                 continue;
@@ -95,19 +99,22 @@ impl Data {
 }
 
 /// Every attached file, those of failed checks first.
-fn files(story: &Story) -> Vec<&Attachment> {
-    let checks = || story.units().flat_map(|unit| &unit.checks);
-    let failed = checks().filter(|check| check.state() == CheckState::Failed);
-    let others = checks().filter(|check| check.state() != CheckState::Failed);
-    failed
-        .chain(others)
+fn files(report: &Report) -> Vec<Attachment> {
+    let units = report.stages.iter().flat_map(|stage| &stage.units);
+    let mut checks: Vec<_> = units.flat_map(|unit| &unit.checks).collect();
+    checks.sort_by_key(|check| check.state != CheckState::Failed);
+    checks
+        .into_iter()
         .flat_map(|check| &check.findings)
-        .filter_map(|finding| match &finding.verdict {
-            Verdict::Ready { evidence } => Some(&evidence.files),
-            _ => None,
-        })
-        .flatten()
+        .filter_map(|finding| finding.verdict.evidence())
+        .flat_map(|evidence| &evidence.files)
+        .cloned()
         .collect()
+}
+
+/// How many bytes a value takes in the page.
+fn size(value: &impl Serialize) -> usize {
+    serde_json::to_string(value).map_or(0, |json| escape(&json).len())
 }
 
 /// A file's text: invalid bytes become visible, and the middle of a long one is left out.
@@ -138,41 +145,49 @@ fn escape(json: &str) -> String {
     escaped
 }
 
-fn passed(unit: &ReportUnit) -> bool {
-    unit.state != State::Failed
+fn uninteresting(stage: &mut ReportStage) -> impl Iterator<Item = &mut ReportUnit> {
+    let units = stage.units.iter_mut();
+    units.filter(|unit| unit.state != State::Failed)
 }
 
-fn drop_facts(unit: &mut ReportUnit) {
-    if !passed(unit) {
-        return;
-    }
-    let findings = unit.checks.iter_mut().flat_map(|check| &mut check.findings);
-    for finding in findings {
-        if let Verdict::Ready { evidence } = &mut finding.verdict {
+fn drop_facts(stage: &mut ReportStage) {
+    let checks = uninteresting(stage).flat_map(|unit| &mut unit.checks);
+    for finding in checks.flat_map(|check| &mut check.findings) {
+        if let Some(evidence) = finding.verdict.evidence_mut() {
             evidence.facts.clear();
         }
     }
 }
 
-fn drop_history(unit: &mut ReportUnit) {
-    let keep_last = |check: &mut ReportCheck| {
+fn drop_history(stage: &mut ReportStage) {
+    for check in uninteresting(stage).flat_map(|unit| &mut unit.checks) {
         let last = check.findings.len().saturating_sub(1);
         check.findings.drain(..last);
-    };
-    if passed(unit) {
-        unit.checks.iter_mut().for_each(keep_last);
     }
 }
 
-fn drop_checks(unit: &mut ReportUnit) {
-    if passed(unit) {
-        drop_all(unit);
-    }
+fn drop_checks(stage: &mut ReportStage) {
+    uninteresting(stage).for_each(drop_detail);
 }
 
-fn drop_all(unit: &mut ReportUnit) {
+fn drop_all(stage: &mut ReportStage) {
+    stage.units.iter_mut().for_each(drop_detail);
+}
+
+fn drop_detail(unit: &mut ReportUnit) {
     unit.checks.clear();
     unit.calls.clear();
     unit.attempts.clear();
     unit.cause = None;
+}
+
+fn drop_words(stage: &mut ReportStage) {
+    for unit in &mut stage.units {
+        unit.summary = text::fit(&unit.summary, 60);
+    }
+}
+
+fn drop_units(stage: &mut ReportStage) {
+    stage.units.sort_by_key(|unit| unit.state != State::Failed);
+    stage.units.truncate(200);
 }

@@ -6,14 +6,13 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest as _, Sha256};
 
 use super::data::Data;
-use crate::document::Outcome;
-use crate::{FirstCause, Run, Story, text, timeline, words};
+use crate::{FirstCause, Outcome, Run, Story, text, timeline, words};
 
 const STYLE: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
 
 pub(super) fn page(story: &Story, data: &Data) -> Markup {
-    let outcome = Outcome::of(story);
+    let outcome = story.outcome();
     let cluster = story.run().map_or("nothing was recorded", |run| &run.cluster);
     html! {
         (DOCTYPE)

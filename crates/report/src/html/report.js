@@ -194,7 +194,7 @@
   function row(item) {
     const children = item.children.length > 0;
     const open = children && isOpen(item);
-    const share = item.stage.per_node && item.level === 1 ? item.stage.passed + "/" + item.stage.units.length : null;
+    const share = item.stage.per_node && item.level === 1 ? item.stage.passed + "/" + item.stage.planned : null;
     const node = el("div", {
       class: "row level-" + item.level, role: "row", id: item.id, tabindex: item.id === view.focus ? "0" : "-1",
       "aria-level": item.level, "aria-selected": String(item.id === view.shown),
@@ -284,6 +284,12 @@
       el("summary", {}, attachment.name, " ", el("span", { class: "tag" }, size)), el("pre", { class: "file" }, body));
   }
 
+  // What speaks against being ready is evidence too.
+  function seenBy(verdict) {
+    const cause = verdict.cause || (verdict.because && verdict.because.in_the_end);
+    return verdict.evidence || (cause && cause.evidence);
+  }
+
   function evidence(found) {
     if (!found) return [];
     return section("evidence",
@@ -307,14 +313,14 @@
 
   function checkDetail(item) {
     const findings = item.check.findings || [];
-    const ready = findings.filter((finding) => finding.verdict.is === "ready").at(-1);
+    const seen = findings.map((finding) => seenBy(finding.verdict)).filter(Boolean).at(-1);
     const deadline = item.planned ? "may take " + span(item.planned.deadline_ms) + (item.planned.required ? ", required for the proof" : ", optional") : "";
     return [
       el("p", { class: "where" }, deadline),
       item.check.skipped ? el("p", {}, "left out: " + item.check.skipped) : null,
       item.check.reused ? el("p", {}, "taken from run " + item.check.reused) : null,
       item.state === "failed" && item.unit.cause ? el("p", {}, el("code", {}, item.unit.cause.code), " " + item.unit.cause.message) : null,
-      ...evidence(ready && ready.verdict.evidence),
+      ...evidence(seen),
       ...section("what it said", list(findings.map(said))),
       ...section("of the same unit", list([item.parent, ...item.parent.children].filter((one) => one !== item).map(jump))),
     ];
@@ -356,7 +362,7 @@
     const failing = item.children.filter((unit) => unit.state === "failed");
     const slowest = item.children.filter((unit) => unit.from !== undefined).sort((a, b) => b.to - b.from - (a.to - a.from)).slice(0, 8);
     return [
-      el("p", {}, item.stage.passed + " of " + item.stage.units.length + " nodes passed" + (item.stage.summary ? ": " + item.stage.summary : "")),
+      el("p", {}, item.stage.passed + " of " + item.stage.planned + " nodes passed" + (item.stage.summary ? ": " + item.stage.summary : "")),
       ...section("failed", list(failing.slice(0, 50).map(jump))),
       ...section("slowest nodes", list(slowest.map(jump))),
     ];

@@ -6,7 +6,7 @@ use super::escape::{fenced, inline};
 use super::page::Page;
 use crate::terminal::explain;
 use crate::text::clip;
-use crate::{CallMade, Check, Outcome, Run, Span, Stage, Story, UnitStory, words};
+use crate::{CallMade, Check, Run, Span, Stage, Story, UnitStory, words};
 
 const CHECKS: &str = "| unit | check | state | last word |\n| --- | --- | --- | --- |\n";
 const CALLS: &str = "| at | unit | call | answer |\n| --: | --- | --- | --- |\n";
@@ -17,7 +17,7 @@ pub(super) fn overview(page: &mut Page, story: &Story) {
     let Some(run) = story.run() else {
         return page.line("# Nothing was recorded");
     };
-    let word = capital(Outcome::of(story).word());
+    let word = capital(story.outcome().word());
     page.line(&format!("# {word}: {}\n", inline(&clip(&run.cluster, 100))));
     cause(page, story, run);
     page.line(&summary(story, run));

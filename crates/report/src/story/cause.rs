@@ -1,9 +1,9 @@
 //! The first cause: what a failed run says before anything else.
 
-use events::{Cause, ShownBy, Unit};
+use events::{Cause, Unit};
 
 use super::{Check, Story, UnitStory};
-use crate::Span;
+use crate::words;
 
 /// The unit that failed first, why, and how it was found out.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +16,8 @@ pub struct FirstCause<'a> {
     pub check: Option<&'a Check>,
     /// How long the unit ran.
     pub took_ms: u64,
+    /// How long that was in the simulated world.
+    pub simulated_ms: Option<u64>,
     /// How often it was tried.
     pub attempts: usize,
 }
@@ -26,11 +28,13 @@ impl<'a> FirstCause<'a> {
         let failed = story.units().filter(|unit| unit.cause().is_some()).min_by_key(ended)?;
         // The outcome of the run may say more than the unit knew.
         let told = story.ending().and_then(|ending| ending.failure());
+        let took_ms = failed.took_ms(story.elapsed_ms()).unwrap_or(0);
         Some(Self {
             unit: &failed.unit,
             cause: told.map(|(_, cause)| cause).or(failed.cause())?,
             check: failed.failed_check(),
-            took_ms: failed.took_ms(story.elapsed_ms()).unwrap_or(0),
+            took_ms,
+            simulated_ms: story.run().and_then(|run| run.simulated_ms(took_ms)),
             attempts: failed.attempts.len(),
         })
     }
@@ -43,11 +47,10 @@ impl<'a> FirstCause<'a> {
         {
             place = format!("{place}, {}", check.name);
         }
-        let took = Span(self.took_ms);
-        place = match (&self.cause.shown_by, self.attempts) {
-            (Some(ShownBy { looks, waited_ms, .. }), _) if *looks > 1 => {
-                format!("{place}, after {looks} looks in {}", Span(*waited_ms))
-            }
+        let took = words::took(self.took_ms, self.simulated_ms);
+        let looks = self.cause.shown_by.as_ref().map_or(0, |shown| shown.looks);
+        place = match (looks, self.attempts) {
+            (2.., _) => format!("{place}, after {looks} looks in {took}"),
             (_, 0 | 1) => format!("{place}, after {took}"),
             (_, tries) => format!("{place}, after {tries} attempts in {took}"),
         };

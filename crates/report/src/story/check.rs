@@ -105,10 +105,7 @@ impl Check {
 
     /// Returns the last evidence it gave.
     pub fn evidence(&self) -> Option<&Evidence> {
-        self.findings.iter().rev().find_map(|finding| match &finding.verdict {
-            Verdict::Ready { evidence } => Some(evidence),
-            _ => None,
-        })
+        self.findings.iter().rev().find_map(|finding| finding.verdict.evidence())
     }
 
     /// Returns the milliseconds from its first verdict to its last, or to the

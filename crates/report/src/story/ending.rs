@@ -2,6 +2,8 @@
 
 use events::{Cause, Interruption, RunOutcome, Unit};
 
+use serde::{Deserialize, Serialize};
+
 use super::{CheckState, Moment, State, Story, UnitStory};
 
 /// How the run ended.
@@ -13,8 +15,26 @@ pub struct Ending {
     pub outcome: RunOutcome,
 }
 
+/// How a run stands, in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// It goes on, or its end is not known.
+    Open,
+    /// Every required check was ready.
+    Proven,
+    /// Nothing failed, but something required was left out.
+    NotProven,
+    /// A unit failed.
+    Failed,
+    /// It was asked to stop.
+    Stopped,
+    /// Its process died.
+    CutOff,
+}
+
 /// How many of each there are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     /// Stages that passed.
     pub stages_passed: usize,
@@ -43,22 +63,40 @@ pub struct Tally {
 // === impl Ending ===
 
 impl Ending {
-    /// Returns the word that people read.
-    pub fn word(&self) -> &'static str {
-        match &self.outcome {
-            RunOutcome::Proven => "proven",
-            RunOutcome::NotProven { .. } => "not proven",
-            RunOutcome::Failed { .. } => "failed",
-            RunOutcome::Interrupted { how: Interruption::Asked } => "stopped",
-            RunOutcome::Interrupted { how: Interruption::Died } => "cut off",
-        }
-    }
-
     /// Returns the unit that failed first, and why.
     pub fn failure(&self) -> Option<(&Unit, &Cause)> {
         match &self.outcome {
             RunOutcome::Failed { unit, cause } => Some((unit, cause)),
             _ => None,
+        }
+    }
+}
+
+// === impl Outcome ===
+
+impl Outcome {
+    pub(crate) fn of(ending: Option<&Ending>) -> Self {
+        match ending.map(|ending| &ending.outcome) {
+            None => Self::Open,
+            Some(RunOutcome::Proven) => Self::Proven,
+            Some(RunOutcome::NotProven { .. }) => Self::NotProven,
+            Some(RunOutcome::Failed { .. }) => Self::Failed,
+            Some(RunOutcome::Interrupted { how }) => match how {
+                Interruption::Asked => Self::Stopped,
+                Interruption::Died => Self::CutOff,
+            },
+        }
+    }
+
+    /// Returns the word that people read.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Open => "not finished",
+            Self::Proven => "proven",
+            Self::NotProven => "not proven",
+            Self::Failed => "failed",
+            Self::Stopped => "stopped",
+            Self::CutOff => "cut off",
         }
     }
 }

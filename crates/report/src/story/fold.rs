@@ -3,13 +3,11 @@
 use std::collections::BTreeMap;
 
 use events::{
-    CallOutcome, CheckName, Digest, Event, Hindrance, IntentRef, Interruption, Made, RunId,
-    RunOutcome, Seq, Unit, UnitOutcome, Verdict, What,
+    CallOutcome, Event, Hindrance, IntentRef, Interruption, Made, RunOutcome, Seq, Unit, What,
 };
 
 use super::{
-    Attempt, CallMade, Ending, Finding, FirstCause, Moment, Probing, Run, Stage, Standing, Tally,
-    UnitStory, retelling,
+    CallMade, Ending, FirstCause, Moment, Outcome, Run, Stage, Tally, UnitStory, retelling,
 };
 use crate::MicroEuros;
 use crate::text::line;
@@ -24,6 +22,7 @@ pub struct Story {
     stages: Vec<Stage>,
     warnings: Vec<Warning>,
     pins: Vec<Pin>,
+    hidden: BTreeMap<String, u64>,
     ending: Option<Ending>,
     elapsed_ms: u64,
     last: Seq,
@@ -93,6 +92,7 @@ impl Story {
             }
             What::Result { intent, outcome } => self.answer(*intent, moment, outcome),
             What::Settled { intent, found } => self.settle(*intent, found.as_ref()),
+            What::Redacted { removed } => self.hidden = retelling::hidden(removed),
             What::RunEnded { outcome } => self.end(moment, outcome),
             What::Unknown => {}
             about_a_unit => self.apply_to_unit(event, about_a_unit),
@@ -149,9 +149,19 @@ impl Story {
         &self.pins
     }
 
+    /// Returns how often each secret was kept from the disk.
+    pub fn hidden(&self) -> &BTreeMap<String, u64> {
+        &self.hidden
+    }
+
     /// Returns how the run ended; none while it goes on.
     pub fn ending(&self) -> Option<&Ending> {
         self.ending.as_ref()
+    }
+
+    /// Returns how the run stands, in a word.
+    pub fn outcome(&self) -> Outcome {
+        Outcome::of(self.ending())
     }
 
     /// Returns the elapsed time of the last event.
@@ -209,7 +219,7 @@ impl Story {
 
     fn answer(&mut self, intent: Seq, moment: Moment, outcome: &CallOutcome) {
         if let Some(call) = self.call_mut(intent) {
-            call.result = Some((moment, retold(outcome)));
+            call.answer(moment, outcome);
         }
     }
 
@@ -219,7 +229,7 @@ impl Story {
             return;
         }
         if let Some(call) = self.call_mut(intent.seq) {
-            call.settled = Some(found.map_or_else(|| "it never arrived".to_owned(), made));
+            call.settle(found);
         }
     }
 
@@ -258,127 +268,9 @@ impl Story {
     }
 }
 
-// === impl UnitStory ===
-
-impl UnitStory {
-    fn apply(&mut self, event: &Event, what: &What, because: String) {
-        let (moment, attempt) = (Moment::of(event), event.attempt);
-        match what {
-            What::StageStarted { .. } => {
-                self.standing = Standing::Running;
-                self.started = Some(moment);
-            }
-            What::AttemptStarted { after, .. } => self.attempts.push(Attempt {
-                number: attempt,
-                moment,
-                after: after.as_ref().map(retelling::failure),
-            }),
-            What::Intent { call, .. } => self.calls.push(CallMade::new(moment, attempt, call)),
-            What::Checked { check, verdict, .. } => self.find(check, moment, attempt, verdict),
-            What::Probe { check, inputs, reused, .. } => {
-                self.probe(check, moment, *inputs, *reused);
-            }
-            What::Skipped { check: Some(check), reason, .. } => self.skip(check, reason),
-            What::Skipped { check: None, required, reason, .. } => {
-                let (required, reason) = (*required, line(reason));
-                self.close(moment, Standing::Skipped { required, reason });
-            }
-            What::WillNotRun { .. } => self.close(moment, Standing::NotRun { because }),
-            What::StageDone { outcome, .. } => self.close(moment, Standing::of(outcome)),
-            _ => {}
-        }
-    }
-
-    fn find(&mut self, check: &CheckName, moment: Moment, attempt: u32, verdict: &Verdict) {
-        if let Some(check) = self.check_mut(check) {
-            check.findings.push(Finding { moment, attempt, verdict: retelling::verdict(verdict) });
-        }
-    }
-
-    fn probe(&mut self, check: &CheckName, moment: Moment, inputs: Digest, reused: Option<RunId>) {
-        if let Some(check) = self.check_mut(check) {
-            check.probing = Some(Probing { moment, inputs, reused });
-        }
-    }
-
-    fn skip(&mut self, check: &CheckName, reason: &str) {
-        if let Some(check) = self.check_mut(check) {
-            check.skipped = Some(line(reason));
-        }
-    }
-
-    fn close(&mut self, moment: Moment, standing: Standing) {
-        if let Standing::Failed { .. } = standing {
-            for check in &mut self.checks {
-                check.given_up = Some(moment);
-            }
-        }
-        self.standing = standing;
-        self.ended = Some(moment);
-    }
-
-    /// A dead process leaves its units where they were.
-    fn cut_off(&mut self, moment: Moment) {
-        match self.standing {
-            Standing::Running => self.close(moment, Standing::Stopped),
-            Standing::Planned => {
-                let because = "the process died".to_owned();
-                self.close(moment, Standing::NotRun { because });
-            }
-            _ => {}
-        }
-    }
-}
-
-// === impl Standing ===
-
-impl Standing {
-    fn of(outcome: &UnitOutcome) -> Self {
-        match outcome {
-            UnitOutcome::Passed { summary } => Self::Passed { summary: line(summary) },
-            UnitOutcome::Failed { cause } => Self::Failed { cause: retelling::cause(cause) },
-            UnitOutcome::Stopped => Self::Stopped,
-        }
-    }
-}
-
-// === impl CallMade ===
-
-impl CallMade {
-    fn new(moment: Moment, attempt: u32, call: &events::Call) -> Self {
-        Self {
-            moment,
-            attempt,
-            call: events::Call { kind: line(&call.kind), name: line(&call.name), ..call.clone() },
-            result: None,
-            settled: None,
-        }
-    }
-}
-
 fn places(stages: impl Iterator<Item = Vec<Unit>>) -> BTreeMap<Unit, Place> {
     let numbered = |(stage, units): (usize, Vec<Unit>)| {
         units.into_iter().enumerate().map(move |(unit, key)| (key, Place { stage, unit }))
     };
     stages.enumerate().flat_map(numbered).collect()
-}
-
-fn retold(outcome: &CallOutcome) -> CallOutcome {
-    match outcome {
-        // What was read back stays in the journal: it is for resuming, not for reading.
-        CallOutcome::Done { made } => CallOutcome::Done {
-            made: Made {
-                ids: made.ids.iter().map(|(what, id)| (line(what), line(id))).collect(),
-                actions: made.actions.iter().map(|action| line(action)).collect(),
-                read_back: None,
-            },
-        },
-        CallOutcome::Refused { error } => CallOutcome::Refused { error: retelling::failure(error) },
-        CallOutcome::InDoubt { error } => CallOutcome::InDoubt { error: retelling::failure(error) },
-    }
-}
-
-fn made(made: &Made) -> String {
-    let ids: Vec<_> = made.ids.iter().map(|(what, id)| format!("{what} {id}")).collect();
-    line(&format!("it was done: {}", ids.join(", ")))
 }

@@ -15,10 +15,11 @@ mod run;
 mod stage;
 
 mod unit;
+mod unit_fold;
 
 pub use cause::FirstCause;
 pub use check::{Check, CheckState, Finding, Probing};
-pub use ending::{Ending, Tally};
+pub use ending::{Ending, Outcome, Tally};
 pub use fold::{Pin, Story, Warning};
 pub use moment::Moment;
 pub use run::Run;

@@ -1,8 +1,10 @@
 //! Takes down what others said, harmless and short: see [`crate::text`].
 
+use std::collections::BTreeMap;
+
 use events::{
-    Attachment, Because, Cause, Evidence, Fact, Failure, NextStep, Observed, Secret, ShownBy,
-    Verdict,
+    Attachment, Because, Cause, Evidence, Fact, Failure, NextStep, Observed, Secret, SecretsLedger,
+    ShownBy, Verdict,
 };
 use serde_json::Value;
 
@@ -10,6 +12,9 @@ use crate::text::line;
 
 /// The largest value of a fact that is repeated as it is, in bytes of JSON.
 const FACT_LIMIT: usize = 4_096;
+
+/// The longest chain of causes that is repeated.
+const CHAIN_LIMIT: usize = 100;
 
 pub(crate) fn verdict(verdict: &Verdict) -> Verdict {
     match verdict {
@@ -31,8 +36,13 @@ pub(crate) fn cause(cause: &Cause) -> Cause {
         shown_by: cause.shown_by.as_ref().map(shown_by),
         because: lines(&cause.because),
         so: cause.so.as_deref().map(line),
+        evidence: cause.evidence.as_deref().map(evidence).map(Box::new),
         next: cause.next.iter().map(next_step).collect(),
     }
+}
+
+pub(crate) fn hidden(removed: &SecretsLedger) -> BTreeMap<String, u64> {
+    removed.0.iter().map(|(name, count)| (line(name), *count)).collect()
 }
 
 fn shown_by(shown: &ShownBy) -> ShownBy {
@@ -93,5 +103,9 @@ fn next_step(step: &NextStep) -> NextStep {
 }
 
 fn lines(foreign: &[String]) -> Vec<String> {
-    foreign.iter().map(|text| line(text)).collect()
+    let mut told: Vec<_> = foreign.iter().take(CHAIN_LIMIT).map(|text| line(text)).collect();
+    if let Some(more @ 1..) = foreign.len().checked_sub(CHAIN_LIMIT) {
+        told.push(format!("… {more} more, in the journal"));
+    }
+    told
 }

@@ -3,6 +3,7 @@
 use events::NextStep;
 use unicode_width::UnicodeWidthStr;
 
+use super::columns::WORDS;
 use super::ink::{Ink, Palette};
 use super::line::Line;
 use crate::{FirstCause, Story, text, words};
@@ -42,17 +43,18 @@ pub(crate) fn note(story: &Story) -> Option<Line> {
 
 fn headline(first: &FirstCause<'_>) -> Line {
     Line::of(Ink::Bad, format!("error[{}]", first.cause.code))
-        .and(Ink::Strong, format!(": {}", first.cause.message))
+        .and(Ink::Strong, format!(": {}", text::clip(&first.cause.message, WORDS)))
 }
 
 fn row(label: &str, words: &str) -> Line {
-    Line::of(Ink::Busy, format!("  {label:<7}")).and(Ink::Text, format!("  {words}"))
+    Line::of(Ink::Busy, format!("  {label:<7}"))
+        .and(Ink::Text, format!("  {}", text::clip(words, WORDS)))
 }
 
 fn chain(because: &[String]) -> Vec<Line> {
     let link = |(index, words): (usize, &String)| match index {
         0 => row("because", words),
-        _ => Line::of(Ink::Busy, "        ←").and(Ink::Text, format!("  {words}")),
+        _ => row("      ←", words),
     };
     let mut lines: Vec<_> = because.iter().enumerate().take(CHAIN).map(link).collect();
     if let Some(more) = because.len().checked_sub(CHAIN + 1) {

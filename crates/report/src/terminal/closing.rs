@@ -1,11 +1,11 @@
 //! The last lines of a run: they fit a screen, whatever happened.
 
-use events::{Interruption, RunOutcome};
+use events::RunOutcome;
 
 use super::ink::Ink;
 use super::line::Line;
 use super::{cause, columns};
-use crate::{Ending, Run, State, Story, text, words};
+use crate::{Outcome, Run, State, Story, text, words};
 
 const MISSING: usize = 10;
 
@@ -15,7 +15,7 @@ pub(crate) fn lines(story: &Story) -> Vec<Line> {
         return Vec::new();
     };
     let mut lines: Vec<_> = not_run(story).into_iter().collect();
-    lines.push(headline(story, ending, run));
+    lines.push(headline(story, run));
     match &ending.outcome {
         RunOutcome::Proven => {}
         RunOutcome::NotProven { missing } => lines.extend(self::missing(missing)),
@@ -29,13 +29,14 @@ pub(crate) fn lines(story: &Story) -> Vec<Line> {
     lines
 }
 
-fn headline(story: &Story, ending: &Ending, run: &Run) -> Line {
-    let (ink, verb) = match &ending.outcome {
-        RunOutcome::Proven => (Ink::Good, "Proven"),
-        RunOutcome::NotProven { .. } => (Ink::Caution, "Not proven"),
-        RunOutcome::Failed { .. } => (Ink::Bad, "Failed"),
-        RunOutcome::Interrupted { how: Interruption::Asked } => (Ink::Caution, "Stopped"),
-        RunOutcome::Interrupted { how: Interruption::Died } => (Ink::Bad, "Cut off"),
+fn headline(story: &Story, run: &Run) -> Line {
+    let (ink, verb) = match story.outcome() {
+        Outcome::Open => (Ink::Busy, "Running"),
+        Outcome::Proven => (Ink::Good, "Proven"),
+        Outcome::NotProven => (Ink::Caution, "Not proven"),
+        Outcome::Failed => (Ink::Bad, "Failed"),
+        Outcome::Stopped => (Ink::Caution, "Stopped"),
+        Outcome::CutOff => (Ink::Bad, "Cut off"),
     };
     let words = format!(" in {}{}", words::duration(story), particulars(story));
     Line::verb(ink, verb).and(Ink::Strong, run.cluster.clone()).and(Ink::Text, words)
@@ -55,6 +56,10 @@ fn particulars(story: &Story) -> String {
     parts.extend(some.map(|(number, word)| format!("{number}{word}")));
     if tally.retries > 0 {
         parts.push(text::count(tally.retries, "failed attempt"));
+    }
+    let hidden: u64 = story.hidden().values().sum();
+    if hidden > 0 {
+        parts.push(format!("{hidden} times a secret kept out"));
     }
     if tally.warnings > 0 {
         parts.push(text::count(tally.warnings, "warning"));

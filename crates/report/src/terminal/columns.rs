@@ -16,6 +16,8 @@ pub(crate) struct Columns {
 /// Longer names than this push their line's columns to the right.
 const LONGEST_NAME: usize = 24;
 const TIME: usize = 7;
+/// More words than this push the lines before them off the screen.
+pub(crate) const WORDS: usize = 400;
 
 impl Columns {
     pub(crate) fn of(story: &Story) -> Self {
@@ -53,7 +55,7 @@ impl Columns {
         Line::verb(ink, verb)
             .and(Ink::Strong, name)
             .and(Ink::Text, format!("{share:<width$}"))
-            .and(Ink::Faint, format!("{time:>TIME$}"))
+            .and(Ink::Text, format!("{time:>TIME$}"))
             .and(Ink::Text, spaced(words))
     }
 
@@ -86,5 +88,5 @@ fn spaced(words: &str) -> String {
     if words.is_empty() {
         return String::new();
     }
-    format!("  {words}")
+    format!("  {}", text::clip(words, WORDS))
 }

@@ -21,7 +21,7 @@ pub struct Screen {
 /// Returns the moving part as it looks at `now_ms`: a line for each stage that
 /// runs, and one for the run. `usual` tells how long a stage usually takes.
 ///
-/// No line is wider than the screen, and there are never more than half its rows.
+/// No line is wider than the screen, and there are at most half its rows, but always the run's.
 pub fn frame(
     story: &Story,
     now_ms: u64,
@@ -56,7 +56,7 @@ fn running(
         line.and(Ink::Faint, usual)
     };
     let mut lines: Vec<_> = stages.iter().take(shown).map(line).collect();
-    if shown < stages.len() {
+    if shown < stages.len() && room > 1 {
         let more = format!("{} more stages", stages.len() - shown);
         lines.push(Line::verb(Ink::Faint, "…").and(Ink::Faint, more));
     }

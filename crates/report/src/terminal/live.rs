@@ -50,6 +50,11 @@ impl Live {
         self.screen = screen;
     }
 
+    /// Takes the frame off the screen, for whoever has something else to say.
+    pub fn clear(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        self.show(&[], Vec::new(), out)
+    }
+
     fn show(
         &mut self,
         staying: &[String],

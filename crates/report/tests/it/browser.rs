@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -34,22 +34,24 @@ pub(crate) const DOWN: &str = "\u{e015}";
 pub(crate) const RIGHT: &str = "\u{e014}";
 
 impl Browser {
-    /// Starts a browser, or records that `test` was skipped because there is none.
-    pub(crate) fn start(test: &str) -> Option<Self> {
-        let (Some(driver), Some(chromium)) = (on_path("chromedriver"), on_path("chromium")) else {
-            skip(test);
-            return None;
-        };
+    /// Starts a browser, or records that the test was skipped because there is none.
+    pub(crate) fn start() -> Option<Self> {
+        let rig::need::Browser { chromium, driver } = rig::need::browser()?;
+        // Whatever the browser leaves behind goes away with its profile.
+        let profile = tempfile::tempdir().unwrap();
         let mut driver = Command::new(driver)
             .arg("--port=0")
+            .env("TMPDIR", profile.path())
+            .env("HOME", profile.path())
+            .env_remove("XDG_CONFIG_HOME")
+            .env_remove("XDG_CACHE_HOME")
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
         let port = port_of(&mut driver);
-        let profile = tempfile::tempdir().unwrap();
         let mut browser = Self { driver, port, session: String::new(), profile };
-        let data = format!("--user-data-dir={}", browser.profile.path().display());
+        let data = format!("--user-data-dir={}", browser.profile.path().join("profile").display());
         let capabilities = json!({ "capabilities": { "alwaysMatch": {
             "goog:loggingPrefs": { "browser": "ALL" },
             "goog:chromeOptions": { "binary": chromium, "args": [
@@ -169,6 +171,18 @@ impl Drop for Browser {
         }
         let _ = self.driver.kill();
         let _ = self.driver.wait();
+        remove(self.profile.path());
+    }
+}
+
+/// The browser's last process may still be writing while it goes.
+#[expect(clippy::disallowed_methods, reason = "a real process takes real time to end")]
+fn remove(folder: &Path) {
+    for _ in 0..100 {
+        if std::fs::remove_dir_all(folder).is_ok() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 
@@ -200,24 +214,4 @@ fn port_of(driver: &mut Child) -> u16 {
 fn element_id(found: &Value) -> String {
     let fields = found.as_object().unwrap();
     fields.values().next().unwrap().as_str().unwrap().to_owned()
-}
-
-#[expect(clippy::disallowed_methods, reason = "a test finds its tools itself")]
-fn on_path(program: &str) -> Option<PathBuf> {
-    let folders = std::env::var_os("PATH")?;
-    std::env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| path.is_file())
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    clippy::print_stderr,
-    reason = "a skip is counted where the test command says, and said"
-)]
-fn skip(test: &str) {
-    let line = format!("report: {test}: no chromium on this machine");
-    eprintln!("{line}");
-    if let Some(path) = std::env::var_os("SEAWORTHY_TEST_SKIPS") {
-        let file = std::fs::OpenOptions::new().append(true).create(true).open(path);
-        writeln!(file.unwrap(), "{line}").unwrap();
-    }
 }

@@ -160,6 +160,20 @@ fn pages_keep_to_the_limits_of_github() {
     assert!(comment.contains("Left out for size: "), "it says what is missing");
     assert!(markdown::step_summary(&story).len() <= 1 << 20);
     assert!(markdown::report(&story).len() <= 512 * 1024);
+    let folder = tempfile::tempdir().unwrap();
+    let html = report::html::html(&story, &sample.store(folder.path()));
+    assert!(html.len() < report::html::LIMIT_BYTES, "{}", html.len());
+}
+
+#[test]
+fn a_cluster_of_any_size_stays_under_the_budget() {
+    let start = samples::first_event(samples::plan_of_everything(5_000));
+    let story = Story::of([&start]);
+    let folder = tempfile::tempdir().unwrap();
+    let nothing = Sample::default().store(folder.path());
+    let html = report::html::html(&story, &nothing);
+    assert!(html.len() < report::html::LIMIT_BYTES, "{}", html.len());
+    assert!(html.contains("all but 200 units of a stage"), "it says what is missing");
 }
 
 #[test]

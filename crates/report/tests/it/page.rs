@@ -40,7 +40,7 @@ fn quiet(browser: &Browser) {
 
 #[test]
 fn a_click_on_a_gate_shows_its_evidence() {
-    let Some(browser) = Browser::start("a_click_on_a_gate_shows_its_evidence") else {
+    let Some(browser) = Browser::start() else {
         return;
     };
     let page = page(&samples::failed());
@@ -69,7 +69,7 @@ fn a_click_on_a_gate_shows_its_evidence() {
 
 #[test]
 fn the_keyboard_does_all_that_the_mouse_does() {
-    let Some(browser) = Browser::start("the_keyboard_does_all_that_the_mouse_does") else {
+    let Some(browser) = Browser::start() else {
         return;
     };
     let page = page(&samples::proven());
@@ -97,7 +97,7 @@ fn the_keyboard_does_all_that_the_mouse_does() {
 
 #[test]
 fn filters_leave_what_was_asked_for() {
-    let Some(browser) = Browser::start("filters_leave_what_was_asked_for") else {
+    let Some(browser) = Browser::start() else {
         return;
     };
     let page = page(&samples::five_hundred());
@@ -122,7 +122,7 @@ fn filters_leave_what_was_asked_for() {
 
 #[test]
 fn no_window_scrolls_sideways() {
-    let Some(browser) = Browser::start("no_window_scrolls_sideways") else {
+    let Some(browser) = Browser::start() else {
         return;
     };
     let narrow = Window { width: 320, height: 700 };
@@ -158,7 +158,7 @@ fn no_window_scrolls_sideways() {
 
 #[test]
 fn hostile_words_stay_words() {
-    let Some(browser) = Browser::start("hostile_words_stay_words") else {
+    let Some(browser) = Browser::start() else {
         return;
     };
     let page = page(&samples::hostile());
@@ -183,7 +183,7 @@ fn hostile_words_stay_words() {
 
 #[test]
 fn the_policy_stops_a_script_that_is_not_ours() {
-    let Some(browser) = Browser::start("the_policy_stops_a_script_that_is_not_ours") else {
+    let Some(browser) = Browser::start() else {
         return;
     };
     let page = page(&samples::proven());

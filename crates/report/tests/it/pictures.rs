@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use anstyle::RgbColor;
 use anstyle_svg::Term;
 use report::terminal::Palette;
 
@@ -18,6 +19,14 @@ pub(crate) fn bless() -> bool {
     std::env::var_os("SEAWORTHY_BLESS").is_some_and(|value| value == "1")
 }
 
+/// A terminal that reads well on a light and on a dark page.
+fn term() -> Term {
+    Term::new()
+        .palette(anstyle_svg::WIN10_CONSOLE)
+        .fg_color(RgbColor(0xd4, 0xd9, 0xdf).into())
+        .bg_color(RgbColor(0x1c, 0x20, 0x26).into())
+}
+
 #[test]
 fn the_terminal_pictures_are_up_to_date() {
     for (name, sample) in [
@@ -25,7 +34,7 @@ fn the_terminal_pictures_are_up_to_date() {
         ("fault.svg", samples::failed()),
         ("late.svg", samples::late()),
     ] {
-        let picture = Term::new().render_svg(&plain(&sample, Palette::Colour));
+        let picture = term().render_svg(&plain(&sample, Palette::Colour));
         let path = docs_images().join(name);
         if bless() {
             std::fs::create_dir_all(docs_images()).unwrap();

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use events::journal::{self, Chain, JournalFile};
-use events::{Attachment, EvidenceLimits, EvidenceStore, Verdict, What};
+use events::{Attachment, EvidenceLimits, EvidenceStore, What};
 use report::Story;
 use report::terminal::{Plain, Printer as _, say};
 use serde::Serialize;
@@ -88,6 +88,7 @@ fn write_reports(folder: &RunFolder, out: Option<PathBuf>, ui: &Ui) -> Result<()
     }
     let out = out.unwrap_or_else(|| folder.path().to_owned());
     fs::create_dir_all(&out)?;
+    say(palette(ui), "Head", &journal.chain.head.to_string(), &mut err)?;
     let written = report::write_all(&story, &evidence(folder), &out)
         .map_err(|error| CommandError::new(Exit::Internal, &error))?;
     match ui.output() {
@@ -140,7 +141,9 @@ fn evidence(folder: &RunFolder) -> EvidenceStore {
 
 fn files(what: &What) -> &[Attachment] {
     match what {
-        What::Checked { verdict: Verdict::Ready { evidence }, .. } => &evidence.files,
+        What::Checked { verdict, .. } => {
+            verdict.evidence().map_or(&[], |evidence| evidence.files.as_slice())
+        }
         _ => &[],
     }
 }

@@ -11,7 +11,7 @@ use engine::{
     Until, planned,
 };
 use events::journal::{self, Durability};
-use events::{Clock, EvidenceLimits, EvidenceStore, Plan, Reach};
+use events::{Clock, EvidenceLimits, EvidenceStore, Plan, Reach, RunId};
 use insta::assert_snapshot;
 use report::Story;
 use report::terminal::{Palette, Plain, Printer as _};
@@ -126,17 +126,7 @@ fn live_and_replayed_are_the_same() {
         durability: Durability::Unsynced,
         observers: vec![observer],
     };
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
-    let run = runtime.unwrap().block_on(async {
-        let clock = Clock::starting_at("2026-11-15T12:00:00Z".parse().unwrap());
-        let session = Session::open(&state, opening, clock, &chance).unwrap();
-        let ledger = session.ledger.clone();
-        let engine = Engine { ledger, chance, cancel: Cancel::new(), backoff: Backoff::default() };
-        let work = attaching::Clerk;
-        engine.run(plan(), &Until::TheEnd, None, Arc::new(work)).await.unwrap();
-        session.run
-    });
+    let run = clerk_run(&state, opening, &chance);
 
     let journal = journal::read(&state.journal(run)).unwrap();
     let (mut story, mut printer, mut out) =
@@ -151,22 +141,55 @@ fn live_and_replayed_are_the_same() {
     let replayed = report::render_all(&story, &evidence);
     assert_eq!(replayed, report::render_all(live_story, &evidence));
     let html = &replayed.iter().find(|(name, _)| *name == "REPORT.html").unwrap().1;
-    assert!(html.contains("the minutes of the unit etcd"), "attached evidence is in the page");
+    assert!(html.contains("the minutes of the unit network"), "attached evidence is in the page");
+    assert!(html.contains("the last words of etcd"), "also of what failed");
+    let json = &replayed.iter().find(|(name, _)| *name == "report.json").unwrap().1;
+    let report: serde_json::Value = serde_json::from_str(json).unwrap();
+    assert_eq!(report["hidden"]["token"], 2, "in the warning and in the log: {report:#}");
+    for (name, text) in &replayed {
+        assert!(!text.contains(attaching::TOKEN), "the token is in {name}");
+    }
+}
+
+/// A run in which every gate attaches evidence and `etcd` fails.
+fn clerk_run(state: &StateFolder, opening: Opening, chance: &Chance) -> RunId {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    runtime.unwrap().block_on(async {
+        let clock = Clock::starting_at("2026-11-15T12:00:00Z".parse().unwrap());
+        let session = Session::open(state, opening, clock, chance).unwrap();
+        let (ledger, chance) = (session.ledger.clone(), chance.clone());
+        ledger.recorder().hide("token", &events::Secret::new(attaching::TOKEN)).unwrap();
+        let engine = Engine { ledger, chance, cancel: Cancel::new(), backoff: Backoff::default() };
+        engine.run(plan(), &Until::TheEnd, None, Arc::new(attaching::Clerk)).await.unwrap();
+        session.run
+    })
 }
 
 /// Work that attaches a file of evidence to every gate.
 mod attaching {
     use engine::{ActError, Eyes, Hands, Work};
-    use events::{CheckName, Digest, Evidence, Unit, Verdict};
+    use events::{Cause, CheckName, Code, Digest, Evidence, Unit, Verdict};
+
+    pub(super) const TOKEN: &str = "correct-horse-battery-staple";
 
     pub(super) struct Clerk;
 
     impl Work for Clerk {
-        async fn act(&self, _: &Unit, _: &Hands) -> Result<(), ActError> {
+        async fn act(&self, unit: &Unit, hands: &Hands) -> Result<(), ActError> {
+            if unit.stage.as_str() == "preflight" {
+                hands.warn(format!("the token {TOKEN} will expire"))?;
+            }
             Ok(())
         }
 
         async fn look(&self, unit: &Unit, _: &CheckName, eyes: &Eyes) -> Verdict {
+            if unit.stage.as_str() == "etcd" {
+                let log = format!("Bearer {TOKEN}: the last words of etcd").into_bytes();
+                let file = eyes.attach("etcd.log", log).await.unwrap();
+                let seen = Evidence::new("the log ends here").file(file);
+                return Verdict::failed(Cause::new(Code(901), "etcd is gone").seen(seen));
+            }
             let text = format!("the minutes of the unit {unit}");
             let file = eyes.attach("minutes.txt", text.into_bytes()).await.unwrap();
             Verdict::ready(Evidence::new("minuted").file(file))
@@ -240,12 +263,13 @@ fn render(run: &Path) {
 }
 
 /// How long units take in the small world depends on jitter, and who draws
-/// which on threads: times become marks of the same width.
+/// which on threads: times and digests become marks of the same width.
 fn without_times(text: &str) -> String {
+    let is_digest = |word: &str| word.len() == 64;
     let is_time =
         |word: &str| word.ends_with('s') && word.starts_with(|c: char| c.is_ascii_digit());
     let mark = |word: &str| match word.trim_end_matches([':', ',']) {
-        time if is_time(time) => word.replace(time, &"~".repeat(time.len())),
+        time if is_time(time) || is_digest(time) => word.replace(time, &"~".repeat(time.len())),
         _ => word.to_owned(),
     };
     let line = |line: &str| line.split(' ').map(mark).collect::<Vec<_>>().join(" ");

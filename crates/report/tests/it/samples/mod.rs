@@ -7,4 +7,4 @@ mod script;
 
 pub(crate) use cluster::{plan, plan_of_everything};
 pub(crate) use runs::*;
-pub(crate) use script::{Act, Retry, Sample, Wait, perform, run_id};
+pub(crate) use script::{Act, Retry, Sample, Wait, first_event, perform, run_id};

@@ -217,7 +217,7 @@ pub(crate) fn attached(name: &str, bytes: &[u8]) -> Attachment {
     }
 }
 
-pub(crate) const HOSTILE: &str = "</script><script>alert(1)</script><img src=x onerror=alert(2)> \x1b[2J\x1b]0;owned\x07 ]]> --> \
+pub(crate) const HOSTILE: &str = "</script><script>alert(1)</script><img src=x onerror=alert(2)> </script x <!-- <script x \x1b[2J\x1b]0;owned\x07 ]]> --> \
     `code` **bold** | pipe @everyone #1 ::error::x%0A \u{2028}line\u{2029} \u{202e}desrever\u{202c} \0\x08\u{fffe} &amp; \" ' \r\nnext: a, b";
 
 /// Everything that others can write is hostile.

@@ -140,6 +140,12 @@ fn record(plan: Plan, mut lines: Vec<(u64, u32, Line)>) -> Vec<Event> {
     events
 }
 
+/// The event with which a run of `plan` starts.
+pub(crate) fn first_event(plan: Plan) -> Event {
+    let what = What::RunStarted { plan: Box::new(plan), resumes: None };
+    event(Seq(1), 0, 1, what)
+}
+
 pub(crate) fn event(seq: Seq, at_ms: u64, attempt: u32, what: What) -> Event {
     let at = RUN_STARTED + i64::try_from(at_ms).unwrap();
     Event {
