@@ -102,13 +102,13 @@ fn a_binary_of_the_wrong_version_does_not_get_into_the_cache() {
 
 #[test]
 fn a_failure_shows_the_end_of_the_output_and_a_next_step() {
-    let script = "echo 'go: dial tcp: lookup proxy.golang.org: no such host'; exit 1";
+    let script = "echo 'go: dial tcp: lookup modules.example.com: no such host'; exit 1";
     let machine = Machine::with_go(script);
     let output = machine.command().output().unwrap();
     let said = said(&output);
     assert!(!output.status.success());
     assert!(said.contains("error: could not build etcd v3.7.3: go build"), "{said}");
-    assert!(said.contains("  | go: dial tcp: lookup proxy.golang.org"), "{said}");
+    assert!(said.contains("  | go: dial tcp: lookup modules.example.com"), "{said}");
     assert!(said.contains("next  Go could not reach its module proxy"), "{said}");
     assert!(printed(&output).contains("kubectl                  missing"));
 }

@@ -16,8 +16,8 @@ use engine::{
 };
 use events::journal::Durability;
 use events::{
-    Call, CallClass, CheckName, Clock, ClusterId, Digest, Evidence, Made, Plan, PlannedNode, Reach,
-    Role, RunOutcome, Unit, Verdict,
+    Call, CallClass, CheckName, Clock, ClusterId, Digest, Evidence, Failure, Made, Plan,
+    PlannedNode, Reach, Role, RunOutcome, Unit, Verdict,
 };
 use tokio::time::Instant;
 
@@ -67,7 +67,7 @@ impl Work for Steady {
             clock.sleep(takes).await;
             Ok(Made::id("thing", "1"))
         };
-        hands.ensure(call, async || Ok(Sight::NotThere), send).await?;
+        hands.ensure(call, async |_| Ok(Sight::NotThere), send).await?;
         Ok(())
     }
 
@@ -79,8 +79,8 @@ impl Work for Steady {
         Ok(Verdict::ready(Evidence::new("fine")))
     }
 
-    async fn inputs(&self, _: &Unit, _: &CheckName, _: &Eyes) -> Digest {
-        Digest::ZERO
+    async fn inputs(&self, _: &Unit, _: &CheckName, _: &Eyes) -> Result<Digest, Failure> {
+        Ok(Digest::ZERO)
     }
 }
 
@@ -115,14 +115,14 @@ async fn run(takes: Duration, durability: Durability) -> (Duration, u64) {
         observers: vec![],
     };
     let session = Session::open(&state, opening, Clock::real(), &chance).unwrap();
-    let ledger = session.ledger.clone();
-    let engine = Engine { ledger, chance, cancel: Cancel::new(), backoff: Backoff::default() };
+    let recorder = session.ledger.recorder().clone();
+    let engine = Engine { session, chance, cancel: Cancel::new(), backoff: Backoff::default() };
     let plan = plan();
     let start = Instant::now();
-    let finished = engine.run(plan, &Until::TheEnd, None, Arc::new(Steady { takes })).await;
+    let finished = engine.run(plan, &Until::TheEnd, Arc::new(Steady { takes })).await;
     let wall = start.elapsed();
     assert_eq!(finished.unwrap().outcome, RunOutcome::Proven);
-    (wall, session.ledger.recorder().state(|state| state.last().0))
+    (wall, recorder.state(|state| state.last().0))
 }
 
 #[tokio::main]

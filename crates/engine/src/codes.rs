@@ -8,5 +8,7 @@ pub const NOT_READY_IN_TIME: Code = Code(101);
 pub const COULD_NOT_LOOK: Code = Code(102);
 /// A call was refused for good.
 pub const REFUSED: Code = Code(103);
+/// seaworthy itself is broken.
+pub const BUG: Code = Code(100);
 /// A call did not succeed until its deadline passed.
 pub const NO_SUCCESS_IN_TIME: Code = Code(104);

@@ -4,10 +4,11 @@ use std::future::Future;
 use std::sync::Arc;
 
 use events::{
-    Attachment, Call, CallClass, CallOutcome, Clock, EvidenceError, Failure, Fate, IntentRef,
-    Ledger, Made, Permit, Unit, What,
+    Alone, Attachment, Call, CallClass, CallOutcome, Clock, EvidenceError, Failure, Fate,
+    IntentRef, Ledger, Made, Permit, Secret, Unit, What,
 };
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinError;
 
 use crate::{ActError, Cancel};
 
@@ -18,13 +19,17 @@ pub struct Hands {
     pub(crate) ledger: Ledger,
     pub(crate) cancel: Cancel,
     pub(crate) attempt: u32,
+    pub(crate) under_way: watch::Sender<usize>,
 }
+
+/// A call that is under way, counted until it is dropped.
+struct UnderWay(watch::Sender<usize>);
 
 /// What a unit looks with. It cannot change anything.
 #[derive(Clone, Debug)]
 pub struct Eyes {
     pub(crate) unit: Unit,
-    pub(crate) recorder: events::Recorder,
+    pub(crate) ledger: Ledger,
     pub(crate) nudge: Arc<Notify>,
 }
 
@@ -78,13 +83,15 @@ pub enum Arrived {
 impl Hands {
     /// Makes sure that what `call` wants is so, and sends it at most once here.
     ///
-    /// The class of the call decides when to look, when to send, and when not
-    /// to: see [`CallClass`]. Doubts about earlier calls of the same kind and
-    /// name, of this run or an earlier one, are settled by the same look.
+    /// The class of the call decides when to send and when not to: see
+    /// [`CallClass`]. `look` is given the intents of which nobody knows what
+    /// came, of this run or an earlier one, by which an unnamed thing can be
+    /// found; they are settled by what it sees. From the look to the result
+    /// nobody else makes the same call.
     pub async fn ensure<L, S>(
         &self,
         call: Call,
-        look: impl FnOnce() -> L,
+        look: impl FnOnce(Vec<IntentRef>) -> L,
         send: impl FnOnce(Permit) -> S + Send + 'static,
     ) -> Result<Ensured, ActError>
     where
@@ -92,24 +99,38 @@ impl Hands {
         S: Future<Output = Result<Made, SendError>> + Send + 'static,
     {
         self.go_on()?;
-        if call.class != CallClass::Idempotent {
-            match (look().await?, self.maybe_arrived(&call)) {
-                (Sight::There(made), _) => {
-                    self.settle(&call, Some(&made)).await?;
-                    return Ok(Ensured::Found(made));
-                }
-                (Sight::Unclear { .. }, Some(intent)) if call.class == CallClass::Once => {
-                    return Ok(Ensured::Pending(intent));
-                }
-                (Sight::Unclear { because }, _) => return Err(Failure::transient(because).into()),
-                (Sight::NotThere, _) => self.settle(&call, None).await?,
+        let alone = self.ledger.alone(&call).await;
+        let sight = look(self.ledger.doubts(&call)).await?;
+        match (sight, call.class) {
+            (Sight::There(made), _) => {
+                self.settle(&call, Some(&made)).await?;
+                return Ok(Ensured::Found(made));
             }
+            (Sight::Unclear { because }, CallClass::Once) => {
+                return match self.maybe_arrived(&call) {
+                    Some(intent) => Ok(Ensured::Pending(intent)),
+                    None => Err(Failure::transient(because).into()),
+                };
+            }
+            (Sight::Unclear { because }, CallClass::Named | CallClass::Unnamed) => {
+                return Err(Failure::transient(because).into());
+            }
+            (Sight::NotThere, CallClass::Named | CallClass::Unnamed | CallClass::Once) => {
+                self.settle(&call, None).await?;
+            }
+            // It may be sent again, and settles its doubts by that.
+            (Sight::Unclear { .. } | Sight::NotThere, CallClass::Idempotent) => {}
         }
-        let made = self.send(call.clone(), send).await?;
-        // Only an idempotent call can still have doubts here: it did just now
-        // what the earlier ones wanted.
+        self.go_on()?;
+        let made = self.send(call.clone(), alone, send).await?;
         self.settle(&call, Some(&made)).await?;
         Ok(Ensured::Sent(made))
+    }
+
+    /// Keeps a secret out of everything that is written from now on.
+    pub fn hide(&self, name: &str, secret: &Secret) -> Result<(), ActError> {
+        let hidden = self.ledger.recorder().hide(name, secret);
+        hidden.map_err(|error| Failure::permanent(error.to_string()).into())
     }
 
     /// Returns the choice that was pinned under `key`, by this run or an
@@ -136,23 +157,33 @@ impl Hands {
     }
 
     /// The call has a task of its own: whoever drops this future, the call is
-    /// finished and journaled.
+    /// finished and journaled. Its unit waits for it.
     async fn send<S>(
         &self,
         call: Call,
+        alone: Alone,
         send: impl FnOnce(Permit) -> S + Send + 'static,
     ) -> Result<Made, ActError>
     where
         S: Future<Output = Result<Made, SendError>> + Send + 'static,
     {
         let (ledger, unit, attempt) = (self.ledger.clone(), self.eyes.unit.clone(), self.attempt);
+        let under_way = UnderWay::begin(&self.under_way);
         let task = tokio::spawn(async move {
+            let _until_the_end = (under_way, alone);
             let (permit, receipt) = ledger.intend(&unit, attempt, call).await?;
-            let answer = send(permit).await;
+            let answer =
+                tokio::spawn(send(permit)).await.unwrap_or_else(|stopped| Err(bug(stopped)));
             ledger.close(receipt, attempt, outcome(&answer)).await?;
             answer.map_err(|error| ActError::Failed(error.failure))
         });
         task.await.unwrap_or_else(|stopped| std::panic::resume_unwind(stopped.into_panic()))
+    }
+
+    /// Waits until no call of the unit is under way.
+    pub(crate) async fn calls_are_over(&self) {
+        let mut under_way = self.under_way.subscribe();
+        under_way.wait_for(|count| *count == 0).await.expect("the sender is in `self`");
     }
 
     async fn settle(&self, call: &Call, found: Option<&Made>) -> Result<(), ActError> {
@@ -182,12 +213,45 @@ fn outcome(answer: &Result<Made, SendError>) -> CallOutcome {
     }
 }
 
+/// A bug in a client says nothing about whether its call has arrived.
+fn bug(stopped: JoinError) -> SendError {
+    let failure = Failure::permanent(format!("a bug in seaworthy: {}", panic_text(stopped)));
+    SendError { failure, arrived: Arrived::Maybe }
+}
+
+/// Returns what a task that panicked said.
+pub(crate) fn panic_text(stopped: JoinError) -> String {
+    let payload = stopped.into_panic();
+    let text = payload.downcast_ref::<&str>().map(ToString::to_string);
+    text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "panic".to_owned())
+}
+
+// === impl UnderWay ===
+
+impl UnderWay {
+    fn begin(count: &watch::Sender<usize>) -> Self {
+        count.send_modify(|count| *count += 1);
+        Self(count.clone())
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.0.send_modify(|count| *count -= 1);
+    }
+}
+
 // === impl Eyes ===
 
 impl Eyes {
     /// Returns the clock of the run.
     pub fn clock(&self) -> Clock {
-        self.recorder.clock()
+        self.ledger.recorder().clock()
+    }
+
+    /// Returns a choice that this run or an earlier one has pinned.
+    pub fn pinned(&self, key: &str) -> Option<String> {
+        self.ledger.history(|history| history.pinned(key).map(str::to_owned))
     }
 
     /// Returns what wakes the wait for the unit's gate: a watch that saw a
@@ -198,6 +262,6 @@ impl Eyes {
 
     /// Stores a file of evidence beside the journal.
     pub async fn attach(&self, name: &str, bytes: Vec<u8>) -> Result<Attachment, EvidenceError> {
-        self.recorder.attach(name, bytes).await
+        self.ledger.recorder().attach(name, bytes).await
     }
 }

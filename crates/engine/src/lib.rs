@@ -42,7 +42,7 @@ pub use cancel::Cancel;
 pub use chance::Chance;
 pub use hands::{Arrived, Ensured, Eyes, Hands, SendError, Sight};
 pub use lock::{Holder, LockError, RunLock};
-pub use run::{Engine, Finished, Until};
+pub use run::{Engine, EngineError, Finished, Until};
 pub use session::{Opening, Session, SessionError};
 pub use state_folder::{StateError, StateFolder};
 pub use table::{Check, Pace, Scope, Stage, UnknownCheck, planned};

@@ -1,10 +1,10 @@
 //! Keeping a second run out of a cluster's state folder.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use events::RunId;
+use events::{RunId, private};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +17,8 @@ pub struct RunLock {
     file: File,
     /// Who held it last and did not give it back: its process died.
     pub left_by: Option<Holder>,
+    /// Whether the file system knows no locks, so that nobody is kept out.
+    pub is_unsupported: bool,
 }
 
 /// Who holds the lock.
@@ -62,24 +64,27 @@ impl RunLock {
     /// Takes the lock for `holder`, or says who has it.
     pub fn take(path: &Path, holder: &Holder) -> Result<Self, LockError> {
         let unusable = |source| LockError::Unusable { path: path.to_owned(), source };
-        let mut options = OpenOptions::new();
+        let mut options = private::options();
         options.read(true).write(true).create(true).truncate(false);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(path).map_err(unusable)?;
-        match file.try_lock() {
-            Ok(()) => {}
+        let is_unsupported = match file.try_lock() {
+            Ok(()) => false,
             Err(TryLockError::WouldBlock) => {
                 let holder = read_holder(&mut file).map(Box::new);
                 return Err(LockError::Held { path: path.to_owned(), holder });
             }
             // Some network file systems know no locks. Whoever works there
             // alone is not to be kept from working.
-            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {}
+            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => true,
             Err(TryLockError::Error(source)) => return Err(unusable(source)),
-        }
+        };
         let left_by = read_holder(&mut file);
-        let mut lock = Self { file, left_by };
+        // There the text is all that tells, and it may be of a run under way.
+        if let (true, Some(holder)) = (is_unsupported, &left_by) {
+            let holder = Some(Box::new(holder.clone()));
+            return Err(LockError::Held { path: path.to_owned(), holder });
+        }
+        let mut lock = Self { file, left_by, is_unsupported };
         lock.write(&serde_json::to_vec(holder).expect("a holder is plain JSON"))
             .map_err(unusable)?;
         Ok(lock)

@@ -1,24 +1,24 @@
 //! Running a plan: starts units as their prerequisites pass, and ends the run.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use events::{
-    Digest, Hindrance, Interruption, Ledger, Plan, RecordError, RunId, RunOutcome, StageName, Unit,
+    Cause, Digest, Hindrance, Interruption, Plan, RecordError, RunOutcome, StageName, Unit,
     UnitOutcome, UnitState, What,
 };
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 
 use crate::schedule::Schedule;
 use crate::unit_run::UnitRun;
-use crate::{Backoff, Cancel, Chance, Eyes, Hands, Work};
+use crate::{Backoff, Cancel, Chance, Eyes, Hands, Session, Work};
 
 /// All that a run needs beside its work.
 #[derive(Debug)]
 pub struct Engine {
-    /// The journal, and what earlier runs left in theirs.
-    pub ledger: Ledger,
+    /// The right to run, and the journal.
+    pub session: Session,
     /// Randomness for jitter.
     pub chance: Chance,
     /// The wish to stop.
@@ -37,6 +37,22 @@ pub enum Until {
     Stage(StageName),
 }
 
+/// Why there was no run, or only half of one.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The journal did not take an event.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// The run was to end at a stage that there is none of.
+    #[error("no stage is named `{name}`; there are {}", known.join(", "))]
+    UnknownStage {
+        /// The name that was given.
+        name: StageName,
+        /// The names that there are.
+        known: Vec<String>,
+    },
+}
+
 /// A run that is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finished {
@@ -53,8 +69,10 @@ struct Run<W> {
     plan: Plan,
     asked_for: BTreeSet<StageName>,
     schedule: Schedule,
+    /// Ends waits: somebody asked for a stop, or a unit has failed.
+    halt: Cancel,
     running: JoinSet<Result<(Unit, UnitOutcome), RecordError>>,
-    failed: Option<(Unit, UnitOutcome)>,
+    failed: BTreeMap<Unit, Cause>,
 }
 
 // === impl Engine ===
@@ -63,7 +81,7 @@ impl Engine {
     /// Runs the plan to its end, to a failure, or until it is asked to stop.
     ///
     /// Nothing is destroyed on failure: after the first failed unit nothing new
-    /// is started, and what is under way is finished.
+    /// is started, calls under way are finished, and waits are ended.
     ///
     /// # Errors
     ///
@@ -72,21 +90,33 @@ impl Engine {
         self,
         plan: Plan,
         until: &Until,
-        resumes: Option<RunId>,
         work: Arc<W>,
-    ) -> Result<Finished, RecordError> {
+    ) -> Result<Finished, EngineError> {
+        let asked_for = asked_for(&plan, until)?;
+        let resumes = self.session.ledger.history(|history| history.unfinished(&plan.command));
         let start = What::RunStarted { plan: Box::new(plan.clone()), resumes };
-        self.ledger.recorder().record_durably(1, start).await?;
+        self.session.ledger.recorder().record_durably(1, start).await?;
+        let halt = Cancel::new();
+        let passing_on = tokio::spawn({
+            let (asked, halt) = (self.cancel.clone(), halt.clone());
+            async move {
+                asked.asked().await;
+                halt.ask();
+            }
+        });
         let run = Run {
-            asked_for: asked_for(&plan, until),
+            asked_for,
             schedule: Schedule::new(&plan),
             engine: self,
             work,
             plan,
+            halt,
             running: JoinSet::new(),
-            failed: None,
+            failed: BTreeMap::new(),
         };
-        run.finish().await
+        let finished = run.finish().await;
+        passing_on.abort();
+        Ok(finished?)
     }
 }
 
@@ -104,7 +134,7 @@ impl<W: Work> Run<W> {
         }
         self.give_up_the_rest()?;
         let outcome = self.outcome();
-        let recorder = self.engine.ledger.recorder();
+        let recorder = self.engine.session.ledger.recorder();
         // What is still on its way to the disk counts too.
         recorder.flushed().await?;
         let removed = recorder.hidden();
@@ -121,8 +151,9 @@ impl<W: Work> Run<W> {
                 let ready = self.schedule.passed(&unit);
                 self.start_all(ready)?;
             }
-            UnitOutcome::Failed { .. } => {
-                self.failed.get_or_insert((unit, outcome));
+            UnitOutcome::Failed { cause } => {
+                self.failed.insert(unit, cause);
+                self.halt.ask();
             }
             UnitOutcome::Stopped => {}
         }
@@ -141,7 +172,7 @@ impl<W: Work> Run<W> {
     }
 
     fn may_start(&self, unit: &Unit) -> bool {
-        self.failed.is_none()
+        !self.halt.is_asked()
             && !self.engine.cancel.is_asked()
             && self.asked_for.contains(&unit.stage)
     }
@@ -149,7 +180,9 @@ impl<W: Work> Run<W> {
     /// Returns whether the unit was started rather than skipped.
     fn start_or_skip(&mut self, unit: &Unit) -> Result<bool, RecordError> {
         if let Some(skip) = self.work.skip(unit, None) {
-            let (unit, required, reason) = (unit.clone(), skip.required, skip.reason);
+            let stage = self.plan.stage(&unit.stage);
+            let required = stage.is_some_and(|stage| stage.is_required(None));
+            let (unit, reason) = (unit.clone(), skip.reason);
             self.record(What::Skipped { unit, check: None, required, reason })?;
             return Ok(false);
         }
@@ -160,14 +193,15 @@ impl<W: Work> Run<W> {
 
     fn unit_run(&self, unit: Unit) -> UnitRun<W> {
         let stage = self.plan.stage(&unit.stage).expect("the schedule knows the plan's units");
-        let ledger = self.engine.ledger.clone();
-        let recorder = ledger.recorder().clone();
-        let eyes = Eyes { unit: unit.clone(), recorder, nudge: Arc::new(Notify::new()) };
+        let ledger = self.engine.session.ledger.clone();
+        let nudge = Arc::new(Notify::new());
+        let eyes = Eyes { unit: unit.clone(), ledger: ledger.clone(), nudge };
+        let under_way = watch::Sender::new(0);
         UnitRun {
             stage: stage.clone(),
             unit,
             work: Arc::clone(&self.work),
-            hands: Hands { eyes, ledger, cancel: self.engine.cancel.clone(), attempt: 0 },
+            hands: Hands { eyes, ledger, cancel: self.halt.clone(), attempt: 0, under_way },
             chance: self.engine.chance.clone(),
             backoff: self.engine.backoff,
         }
@@ -176,7 +210,7 @@ impl<W: Work> Run<W> {
     /// Says of every unit that was not started why it will not run.
     fn give_up_the_rest(&self) -> Result<(), RecordError> {
         for unit in self.plan.units() {
-            let state = self.engine.ledger.recorder().state(|state| state.unit(&unit));
+            let state = self.engine.session.ledger.recorder().state(|state| state.unit(&unit));
             if state == Some(UnitState::Planned) {
                 let because = self.hindrance(&unit);
                 self.record(What::WillNotRun { unit, because })?;
@@ -186,18 +220,26 @@ impl<W: Work> Run<W> {
     }
 
     fn hindrance(&self, unit: &Unit) -> Hindrance {
-        match &self.failed {
+        match self.first_failed() {
             _ if !self.asked_for.contains(&unit.stage) => Hindrance::NotAsked,
-            Some((failed, _)) => Hindrance::Failed { unit: failed.clone() },
+            Some((unit, _)) => Hindrance::Failed { unit },
             None => Hindrance::Interrupted,
         }
     }
 
+    /// Of units that fail together, the journal knows which was first.
+    fn first_failed(&self) -> Option<(Unit, Cause)> {
+        let recorder = self.engine.session.ledger.recorder();
+        let unit = recorder.state(|state| state.first_failed().cloned())?;
+        let cause = self.failed.get(&unit)?.clone();
+        Some((unit, cause))
+    }
+
     fn outcome(&self) -> RunOutcome {
-        if let Some((unit, UnitOutcome::Failed { cause })) = &self.failed {
-            return RunOutcome::Failed { unit: unit.clone(), cause: cause.clone() };
+        if let Some((unit, cause)) = self.first_failed() {
+            return RunOutcome::Failed { unit, cause };
         }
-        let recorder = self.engine.ledger.recorder();
+        let recorder = self.engine.session.ledger.recorder();
         let (stopped, mut missing) = recorder.state(|state| {
             let stopped = state.units().any(|(_, unit)| unit == UnitState::Stopped);
             (stopped, state.missing().to_vec())
@@ -212,7 +254,7 @@ impl<W: Work> Run<W> {
 
     /// Returns whether a unit that was asked for was never started.
     fn was_cut_short(&self) -> bool {
-        let recorder = self.engine.ledger.recorder();
+        let recorder = self.engine.session.ledger.recorder();
         recorder.state(|state| {
             state.units().any(|(unit, is)| {
                 is == UnitState::WillNotRun && self.asked_for.contains(&unit.stage)
@@ -221,15 +263,19 @@ impl<W: Work> Run<W> {
     }
 
     fn record(&self, what: What) -> Result<(), RecordError> {
-        self.engine.ledger.recorder().record(1, what).map(|_| ())
+        self.engine.session.ledger.recorder().record(1, what).map(|_| ())
     }
 }
 
 /// Returns the stages that a run is to go through: all, or one and whatever it
 /// comes after.
-fn asked_for(plan: &Plan, until: &Until) -> BTreeSet<StageName> {
+fn asked_for(plan: &Plan, until: &Until) -> Result<BTreeSet<StageName>, EngineError> {
     let all = || plan.stages.iter().map(|stage| stage.name.clone());
-    let Until::Stage(last) = until else { return all().collect() };
+    let Until::Stage(last) = until else { return Ok(all().collect()) };
+    if plan.stage(last).is_none() {
+        let known = all().map(String::from).collect();
+        return Err(EngineError::UnknownStage { name: last.clone(), known });
+    }
     let mut asked = BTreeSet::from([last.clone()]);
     // A stage only comes after stages before it in the table.
     for stage in plan.stages.iter().rev() {
@@ -237,5 +283,5 @@ fn asked_for(plan: &Plan, until: &Until) -> BTreeSet<StageName> {
             asked.extend(stage.after.iter().map(|after| after.stage.clone()));
         }
     }
-    asked
+    Ok(asked)
 }

@@ -1,6 +1,10 @@
 //! Opening a run: lock, the history of earlier runs, the journals that dead
 //! runs left open, and a journal of its own.
 
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
 use events::journal::{self, Durability, Header, ReadError, Torn, WriteError, Writer};
 use events::{
     Clock, Event, EvidenceLimits, EvidenceStore, History, Interruption, Ledger, Observer, Recorder,
@@ -16,8 +20,6 @@ pub struct Session {
     pub ledger: Ledger,
     /// The run.
     pub run: RunId,
-    /// The run that was not finished and that this one goes on from.
-    pub resumes: Option<RunId>,
     /// What people should know before the run starts.
     pub notes: Vec<String>,
     _lock: RunLock,
@@ -49,6 +51,12 @@ pub enum SessionError {
     /// An earlier journal cannot be trusted. Without it, calls in doubt are unknown.
     #[error(transparent)]
     Read(#[from] ReadError),
+    /// A journal belongs to another run or another cluster.
+    #[error("the journal {} is of another run or another cluster: it was copied here", path.display())]
+    Foreign {
+        /// The journal.
+        path: PathBuf,
+    },
     /// A journal cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
@@ -65,13 +73,18 @@ impl Session {
         clock: Clock,
         chance: &Chance,
     ) -> Result<Self, SessionError> {
-        let run = RunId::new(clock.now(), chance.bits());
+        let run = next_run(folder, clock, chance)?;
         let Opening { pid, host, command, durability, observers } = opening;
         let lock =
             RunLock::take(&folder.lock(), &Holder { pid, host, command, run, since: clock.now() })?;
         let mut notes = Vec::new();
         if let Some(holder) = &lock.left_by {
             notes.push(format!("the last run died, its lock was taken over: {holder}"));
+        }
+        if lock.is_unsupported {
+            let folder = folder.lock();
+            notes
+                .push(format!("{} cannot be locked: run nothing else meanwhile", folder.display()));
         }
         let history = read_history(folder, clock, durability, &mut notes)?;
         let run_folder = folder.make_run(run)?;
@@ -80,9 +93,16 @@ impl Session {
         let evidence = EvidenceStore::new(&run_folder, EvidenceLimits::default());
         let redactor = Redactor::new(folder.redaction_key());
         let recorder = Recorder::new(&header, writer, evidence, redactor, clock, observers);
-        let resumes = history.unfinished();
-        Ok(Self { ledger: Ledger::new(recorder, history), run, resumes, notes, _lock: lock })
+        Ok(Self { ledger: Ledger::new(recorder, history), run, notes, _lock: lock })
     }
+}
+
+/// Runs are folded in the order of their ids: a clock that was set back must
+/// not put a run before the one it follows.
+fn next_run(folder: &StateFolder, clock: Clock, chance: &Chance) -> Result<RunId, StateError> {
+    let after_last = folder.runs()?.last().map(|last| last.started() + Duration::from_millis(1));
+    let at = after_last.map_or(clock.now(), |after_last| after_last.max(clock.now()));
+    Ok(RunId::new(at, chance.bits()))
 }
 
 /// Reads the journals of all runs, oldest first.
@@ -104,9 +124,16 @@ fn read_history(
             Ok(journal) => journal,
             // The process died before its first line was whole, so before any call.
             Err(ReadError::Empty { .. }) => continue,
-            Err(ReadError::Unreadable { .. }) if !path.exists() => continue,
+            Err(ReadError::Unreadable { source, .. })
+                if source.kind() == io::ErrorKind::NotFound =>
+            {
+                continue;
+            }
             Err(error) => return Err(error.into()),
         };
+        if (journal.header.run, journal.header.cluster) != (run, folder.cluster()) {
+            return Err(SessionError::Foreign { path });
+        }
         history.add(&journal);
         if journal.state.plan().is_some() && journal.state.ended().is_none() {
             close_dead(folder, run, clock, durability, notes)?;

@@ -10,10 +10,10 @@
 //! ```
 
 use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use events::{ClusterId, RunId};
+use events::{ClusterId, RunId, private};
 use serde::{Deserialize, Serialize};
 
 use crate::Chance;
@@ -60,7 +60,7 @@ impl StateFolder {
     /// there is none. An identity that is there is never replaced.
     pub fn open(root: &Path, chance: &Chance) -> Result<Self, StateError> {
         let runs = root.join("runs");
-        private_folder(&runs).map_err(|source| unusable(&runs, source))?;
+        private::folder(&runs).map_err(|source| unusable(&runs, source))?;
         kept(&root.join(".gitignore"), || b"*\n".to_vec())?;
         let cluster_path = root.join("cluster.json");
         let cluster = kept(&cluster_path, || {
@@ -114,7 +114,7 @@ impl StateFolder {
     /// Makes the folder of a new run.
     pub fn make_run(&self, run: RunId) -> Result<PathBuf, StateError> {
         let folder = self.run(run);
-        private_folder(&folder).map_err(|source| unusable(&folder, source))?;
+        private::folder(&folder).map_err(|source| unusable(&folder, source))?;
         Ok(folder)
     }
 
@@ -122,9 +122,11 @@ impl StateFolder {
     pub fn runs(&self) -> Result<Vec<RunId>, StateError> {
         let folder = self.root.join("runs");
         let entries = fs::read_dir(&folder).map_err(|source| unusable(&folder, source))?;
-        let names = entries.filter_map(Result::ok).map(|entry| entry.file_name());
-        let mut runs: Vec<RunId> =
-            names.filter_map(|name| name.to_str().and_then(|name| name.parse().ok())).collect();
+        let mut runs = Vec::new();
+        for entry in entries {
+            let name = entry.map_err(|source| unusable(&folder, source))?.file_name();
+            runs.extend(name.to_str().and_then(|name| name.parse::<RunId>().ok()));
+        }
         runs.sort_unstable();
         Ok(runs)
     }
@@ -135,38 +137,16 @@ fn read_cluster(path: &Path, bytes: &[u8]) -> Result<ClusterId, StateError> {
     file.map(|file| file.id).map_err(|error| damaged(path, error.to_string()))
 }
 
-/// Returns what stands in a file, and writes it first where there is none.
-/// The file appears whole or not at all.
+/// Returns what stands in a file, and writes it first where there is none. Of
+/// two processes that do this at once, both get what the first one wrote.
 fn kept(path: &Path, make: impl FnOnce() -> Vec<u8>) -> Result<Vec<u8>, StateError> {
     match fs::read(path) {
         Ok(bytes) => Ok(bytes),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let bytes = make();
-            write_private(path, &bytes).map_err(|source| unusable(path, source))?;
-            Ok(bytes)
+            private::write_new(path, &make()).map_err(|source| unusable(path, source))
         }
         Err(source) => Err(unusable(path, source)),
     }
-}
-
-fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let partial = path.with_extension("partial");
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(&partial)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(&partial, path)
-}
-
-fn private_folder(path: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
 }
 
 fn unusable(path: &Path, source: io::Error) -> StateError {

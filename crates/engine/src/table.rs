@@ -103,6 +103,12 @@ impl Check {
         Self { stable, ..self }
     }
 
+    /// Says that the run is proven without it, too: where it fails, it warns.
+    #[must_use]
+    pub const fn optional(self) -> Self {
+        Self { required: false, ..self }
+    }
+
     fn planned(&self, pace: &Pace) -> PlannedCheck {
         let given = |durations: &[(String, Duration)]| {
             durations.iter().rev().find(|(name, _)| name == self.name).map(|(_, given)| *given)

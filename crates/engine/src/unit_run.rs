@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use events::{
-    Cause, CheckKind, Code, Failure, PlannedCheck, PlannedStage, RecordError, Unit, UnitOutcome,
-    Verdict, What,
+    Cause, CheckKind, Code, Digest, Failure, PastProbe, PlannedCheck, PlannedStage, RecordError,
+    Unit, UnitOutcome, UnitState, Verdict, What,
 };
 use tokio::time::Instant;
 
+use crate::hands::panic_text;
 use crate::{ActError, Backoff, Chance, Hands, Work, codes};
 
 /// How long a unit without a check may try to act.
@@ -51,17 +52,29 @@ impl From<RecordError> for UnitEnd {
 // === impl UnitRun ===
 
 impl<W: Work> UnitRun<W> {
-    /// Runs the unit and records how it ended.
+    /// Runs the unit and records how it ended. A bug in its work fails the unit
+    /// and no other.
     pub(crate) async fn run(mut self) -> Result<(Unit, UnitOutcome), RecordError> {
-        let outcome = match self.pass().await {
+        let (unit, hands) = (self.unit.clone(), self.hands.clone());
+        let end = tokio::spawn(async move { self.pass().await }).await.unwrap_or_else(|stopped| {
+            let cause =
+                Cause::new(codes::BUG, format!("a bug in seaworthy: {}", panic_text(stopped)));
+            Err(UnitEnd::failed(cause.so("the journal and the report help to mend it")))
+        });
+        let outcome = match end {
             Ok(summary) => UnitOutcome::Passed { summary },
             Err(UnitEnd::Failed(cause)) => UnitOutcome::Failed { cause: *cause },
             Err(UnitEnd::Stopped) => UnitOutcome::Stopped,
             Err(UnitEnd::Journal(error)) => return Err(error),
         };
-        let unit = self.unit.clone();
-        let done = What::StageDone { unit: unit.clone(), outcome: outcome.clone() };
-        self.hands.ledger.recorder().record(self.hands.attempt.max(1), done)?;
+        hands.calls_are_over().await;
+        let recorder = hands.ledger.recorder();
+        let attempt = recorder.state(|state| match state.unit(&unit) {
+            Some(UnitState::Running { attempt }) => attempt.max(1),
+            _ => 1,
+        });
+        recorder
+            .record(attempt, What::StageDone { unit: unit.clone(), outcome: outcome.clone() })?;
         Ok((unit, outcome))
     }
 
@@ -70,9 +83,11 @@ impl<W: Work> UnitRun<W> {
         self.act().await?;
         let mut summary = String::new();
         for check in self.stage.checks.clone() {
-            let seen = self.check(&check).await?;
-            if !seen.is_empty() {
-                summary = seen;
+            match self.check(&check).await {
+                Ok(seen) if seen.is_empty() => {}
+                Ok(seen) => summary = seen,
+                Err(UnitEnd::Failed(cause)) if !check.required => self.warn(&check, &cause)?,
+                Err(end) => return Err(end),
             }
         }
         Ok(summary)
@@ -92,6 +107,8 @@ impl<W: Work> UnitRun<W> {
                 Err(ActError::Stopped) => return Err(UnitEnd::Stopped),
                 Err(ActError::Journal(error)) => return Err(UnitEnd::Journal(error)),
             };
+            // An act that gave up may have left other calls under way.
+            self.hands.calls_are_over().await;
             self.pause_after(&failure, deadline).await?;
             after = Some(failure);
         }
@@ -119,9 +136,9 @@ impl<W: Work> UnitRun<W> {
             return Err(UnitEnd::Stopped);
         }
         if let Some(skip) = self.work.skip(&self.unit, Some(&check.name)) {
-            let (unit, required) = (self.unit.clone(), skip.required && check.required);
+            let (unit, required, reason) = (self.unit.clone(), check.required, skip.reason);
             let check = Some(check.name.clone());
-            self.record(What::Skipped { unit, check, required, reason: skip.reason })?;
+            self.record(What::Skipped { unit, check, required, reason })?;
             return Ok(String::new());
         }
         match check.kind {
@@ -133,20 +150,32 @@ impl<W: Work> UnitRun<W> {
     /// Takes a fresh result with the same inputs instead of writing again.
     async fn probe_or_reuse(&mut self, check: &PlannedCheck) -> Result<String, UnitEnd> {
         let inputs = self.work.inputs(&self.unit, &check.name, &self.hands.eyes).await;
-        let now = self.hands.eyes.clock().now();
-        let fresh = self.hands.ledger.history(|history| {
-            history.probe(&self.unit, &check.name).cloned().filter(|past| {
-                let age = now.duration_since(past.at);
-                past.inputs == inputs && age.as_millis() < i128::from(check.fresh_ms)
-            })
-        });
+        let fresh = inputs.as_ref().ok().and_then(|inputs| self.fresh(check, *inputs));
         let (unit, name) = (self.unit.clone(), check.name.clone());
         let reused = fresh.as_ref().map(|past| past.run);
+        // Inputs that cannot be read are like no others: the probe runs.
+        let inputs = inputs.unwrap_or(Digest::ZERO);
         self.record(What::Probe { unit: unit.clone(), check: name.clone(), inputs, reused })?;
         let Some(past) = fresh else { return self.wait_for(check).await };
         let summary = past.evidence.summary.clone();
         self.record(What::Checked { unit, check: name, verdict: Verdict::ready(past.evidence) })?;
         Ok(summary)
+    }
+
+    /// Returns a result that may be taken again, with its files brought here.
+    fn fresh(&self, check: &PlannedCheck, inputs: Digest) -> Option<PastProbe> {
+        let ledger = &self.hands.ledger;
+        let past = ledger.history(|history| history.probe(&self.unit, &check.name).cloned())?;
+        let age = self.hands.eyes.clock().now().duration_since(past.at).as_millis();
+        let is_fresh = past.inputs == inputs && (0..i128::from(check.fresh_ms)).contains(&age);
+        let adopt = |file| ledger.recorder().adopt(past.run, file).is_ok();
+        (is_fresh && past.evidence.files.iter().all(adopt)).then_some(past)
+    }
+
+    /// What is not required for the proof does not fail the unit.
+    fn warn(&self, check: &PlannedCheck, cause: &Cause) -> Result<(), UnitEnd> {
+        let message = format!("{} is not ready, and not required: {cause}", check.name);
+        self.record(What::Warning { unit: Some(self.unit.clone()), message })
     }
 
     pub(crate) fn record(&self, what: What) -> Result<(), UnitEnd> {

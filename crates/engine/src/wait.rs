@@ -49,21 +49,22 @@ impl<W: Work> UnitRun<W> {
     async fn judge(&mut self, wait: &mut Wait<'_>) -> Result<Verdict, UnitEnd> {
         wait.looks += 1;
         let verdict = match wait.check.kind {
-            CheckKind::Gate => self.look(wait).await,
+            CheckKind::Gate => self.look(wait).await?,
             CheckKind::Probe => self.probe(wait).await?,
         };
         Ok(wait.once_stable(verdict))
     }
 
-    async fn look(&self, wait: &Wait<'_>) -> Verdict {
+    async fn look(&self, wait: &Wait<'_>) -> Result<Verdict, UnitEnd> {
         let look = self.work.look(&self.unit, &wait.check.name, &self.hands.eyes);
-        match tokio::time::timeout(LONGEST_LOOK, look).await {
-            Ok(verdict) => verdict,
-            Err(_) => Verdict::blind(Failure::transient(format!(
-                "no answer within {} s",
-                LONGEST_LOOK.as_secs()
-            ))),
-        }
+        // A look only reads, and may be dropped.
+        let looked = tokio::select! {
+            biased;
+            () = self.hands.cancel.asked() => return Err(UnitEnd::Stopped),
+            looked = tokio::time::timeout(LONGEST_LOOK, look) => looked,
+        };
+        let late = || Failure::transient(format!("no answer within {} s", LONGEST_LOOK.as_secs()));
+        Ok(looked.unwrap_or_else(|_| Verdict::blind(late())))
     }
 
     /// A probe writes, so it is never given up half-way.
@@ -88,10 +89,10 @@ impl<W: Work> UnitRun<W> {
     }
 
     async fn pause(&self, wait: &Wait<'_>) -> Result<(), UnitEnd> {
-        let poll = Duration::from_millis(wait.check.poll_ms);
+        let poll = wait.poll();
         // A tenth of jitter keeps hundreds of nodes from looking in step.
         let pause = poll + self.chance.up_to(poll / 10);
-        let pause = pause.min(wait.deadline.saturating_duration_since(Instant::now()));
+        let pause = pause.min(wait.end_of_patience().saturating_duration_since(Instant::now()));
         // Only waits are dropped here, no look and no call.
         let clock = self.hands.eyes.clock();
         tokio::select! {
@@ -113,7 +114,27 @@ impl<'a> Wait<'a> {
     }
 
     fn is_over(&self) -> bool {
-        Instant::now() >= self.deadline
+        Instant::now() >= self.end_of_patience()
+    }
+
+    /// What is ready in time may take its time to prove that it stays so.
+    fn end_of_patience(&self) -> Instant {
+        let window = Duration::from_millis(self.check.stable_ms);
+        self.ready_since.map_or(self.deadline, |since| self.deadline.max(since + window))
+    }
+
+    fn poll(&self) -> Duration {
+        let poll = Duration::from_millis(self.check.poll_ms);
+        let asked_for = match &self.last {
+            Some(Verdict::Blind { error }) => error.class.pause().unwrap_or_default(),
+            _ => Duration::ZERO,
+        };
+        // A probe writes: it comes back less and less often.
+        let tries = match self.check.kind {
+            CheckKind::Gate => 1,
+            CheckKind::Probe => u32::try_from(self.looks).unwrap_or(u32::MAX).clamp(1, 16),
+        };
+        (poll * tries).max(asked_for)
     }
 
     fn once_stable(&mut self, verdict: Verdict) -> Verdict {

@@ -38,7 +38,7 @@ pub trait Work: Send + Sync + 'static {
         unit: &Unit,
         probe: &CheckName,
         eyes: &Eyes,
-    ) -> impl Future<Output = Digest> + Send;
+    ) -> impl Future<Output = Result<Digest, Failure>> + Send;
 
     /// Returns why a unit, or one check of it, is left out.
     fn skip(&self, unit: &Unit, check: Option<&CheckName>) -> Option<Skip> {
@@ -47,13 +47,12 @@ pub trait Work: Send + Sync + 'static {
     }
 }
 
-/// Why something is left out, and whether the run can be proven without it.
+/// Why something is left out. Whether the run can be proven without it, the
+/// plan has said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skip {
     /// Why.
     pub reason: String,
-    /// Whether the run cannot be proven without it.
-    pub required: bool,
 }
 
 /// Why a unit could not act.
@@ -83,7 +82,9 @@ impl From<LedgerError> for ActError {
     fn from(error: LedgerError) -> Self {
         match error {
             LedgerError::Record(error) => Self::Journal(error),
-            LedgerError::NotAgain { .. } => Self::Failed(Failure::permanent(error.to_string())),
+            LedgerError::NotAgain { .. } | LedgerError::SecretInName => {
+                Self::Failed(Failure::permanent(error.to_string()))
+            }
         }
     }
 }

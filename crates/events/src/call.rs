@@ -117,7 +117,8 @@ impl Made {
     /// Adds what was read back.
     #[must_use]
     pub fn read_back(mut self, value: impl Into<Value>) -> Self {
-        self.read_back = Some(value.into());
+        // Nothing and null are the same once they stand in a journal.
+        self.read_back = Some(value.into()).filter(|value| !value.is_null());
         self
     }
 }

@@ -224,6 +224,18 @@ pub enum Interruption {
 // === impl What ===
 
 impl What {
+    /// Returns the evidence that the event carries.
+    pub fn evidence(&self) -> Option<&Evidence> {
+        match self {
+            Self::Checked { verdict, .. } => verdict.evidence(),
+            Self::StageDone { outcome: UnitOutcome::Failed { cause }, .. }
+            | Self::RunEnded { outcome: RunOutcome::Failed { cause, .. } } => {
+                cause.evidence.as_deref()
+            }
+            _ => None,
+        }
+    }
+
     /// Returns the evidence that the event carries, to be changed.
     pub(crate) fn evidence_mut(&mut self) -> Option<&mut Evidence> {
         match self {

@@ -1,10 +1,10 @@
 //! Evidence files beside the journal, named by the digest of their bytes.
 
 use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::{Attachment, Digest};
+use crate::{Attachment, Digest, RunId, private};
 
 /// The folder of a run's evidence files.
 #[derive(Clone, Debug)]
@@ -47,8 +47,8 @@ pub enum EvidenceError {
 // === impl EvidenceLimits ===
 
 impl Default for EvidenceLimits {
-    /// A file holds a long log's head and tail, and a report can carry a run's
-    /// files and stay under the five megabytes that a mail or browser takes easily.
+    /// A file holds a long log's head and tail; a run of hundreds of nodes has
+    /// room for one such file each.
     fn default() -> Self {
         Self { file: 256 * 1024, run: 64 * 1024 * 1024 }
     }
@@ -76,6 +76,18 @@ impl EvidenceStore {
         Err(io::Error::new(io::ErrorKind::InvalidData, format!("{digest} was changed on disk")))
     }
 
+    /// Brings a file of an earlier run of the same cluster here.
+    pub(crate) fn adopt(&self, run: RunId, file: &Attachment) -> Result<(), EvidenceError> {
+        let path = self.path(&file.digest);
+        let runs = self.folder.parent().and_then(Path::parent);
+        let theirs = Self::new(&runs.unwrap_or(Path::new("")).join(run.to_string()), self.limits);
+        let copied = theirs.get(&file.digest).and_then(|bytes| {
+            private::folder(&self.folder)?;
+            private::write(&path, &bytes)
+        });
+        copied.map_err(|source| EvidenceError::Write { path, source })
+    }
+
     /// Stores bytes from which the secrets have been removed.
     pub(crate) fn put(
         &self,
@@ -92,7 +104,9 @@ impl EvidenceStore {
         let digest = Digest::of(&kept);
         let path = self.path(&digest);
         if !path.exists() {
-            write_whole(&self.folder, &path, &kept)
+            // A name is a promise about the bytes: the file appears whole.
+            private::folder(&self.folder)
+                .and_then(|()| private::write(&path, &kept))
                 .map_err(|source| EvidenceError::Write { path, source })?;
         }
         Ok(Attachment { name, digest, size, cut_from })
@@ -111,28 +125,6 @@ fn cut(bytes: &[u8], limit: usize) -> (Vec<u8>, Option<u64>) {
     let tail = bytes.len() - (room - head);
     let kept = [&bytes[..head], note.as_bytes(), &bytes[tail..]].concat();
     (kept, Some(bytes.len() as u64))
-}
-
-/// A name is a promise about the bytes, so that the file appears whole or not at all.
-fn write_whole(folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
-    private_folder(folder)?;
-    let partial = path.with_extension("partial");
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(&partial)?;
-    file.write_all(bytes)?;
-    file.sync_data()?;
-    fs::rename(&partial, path)
-}
-
-fn private_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
 //! What all runs of a cluster did, folded into one: pinned choices, calls and
 //! what came of them, fresh probes, usual durations.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
 use crate::journal::JournalFile;
 use crate::{
-    Call, CallOutcome, CheckName, Digest, Event, Evidence, IntentRef, Made, RunId, RunOutcome, Seq,
-    StageName, Unit, UnitOutcome, Verdict, What,
+    Call, CallOutcome, CheckName, Digest, Event, Evidence, IntentRef, Made, Plan, RunId,
+    RunOutcome, Seq, StageName, Unit, UnitOutcome, Verdict, What,
 };
 
 /// All earlier runs of a cluster, folded in the order in which they started.
@@ -17,6 +17,7 @@ pub struct History {
     runs: Vec<PastRun>,
     pins: BTreeMap<String, String>,
     calls: BTreeMap<(String, String), Vec<PastCall>>,
+    by_intent: BTreeMap<IntentRef, (String, String)>,
     probes: BTreeMap<(Unit, CheckName), PastProbe>,
     durations: BTreeMap<StageName, Vec<u64>>,
 }
@@ -50,6 +51,8 @@ pub enum Fate {
     Done(Made),
     /// It was refused, or a look found that it never arrived.
     NotDone,
+    /// This process has sent it, and its answer is not there yet.
+    UnderWay,
     /// Nobody knows: the answer was lost, or the process died before it came.
     InDoubt,
 }
@@ -79,6 +82,28 @@ impl History {
         for event in &journal.events {
             self.add_event(event, &mut fold);
         }
+        // Its process is gone: what it had under way has no answer any more.
+        for past in self.calls.values_mut().flatten() {
+            if past.fate == Fate::UnderWay {
+                past.fate = Fate::InDoubt;
+            }
+        }
+        let ended = journal.state.ended();
+        if ended == Some(&RunOutcome::Proven) && self.last_command() == Some(Plan::TEARDOWN) {
+            self.forget();
+        }
+    }
+
+    /// Of a cluster that provably is no more, nothing counts for the next one.
+    fn forget(&mut self) {
+        self.pins.clear();
+        self.calls.clear();
+        self.by_intent.clear();
+        self.probes.clear();
+    }
+
+    fn last_command(&self) -> Option<&str> {
+        self.runs.last().map(|run| run.command.as_str())
     }
 
     /// Returns the runs, oldest first.
@@ -86,9 +111,9 @@ impl History {
         &self.runs
     }
 
-    /// Returns the newest run that was not finished.
-    pub fn unfinished(&self) -> Option<RunId> {
-        let last = self.runs.last()?;
+    /// Returns the newest run of a command, where it was not finished.
+    pub fn unfinished(&self, command: &str) -> Option<RunId> {
+        let last = self.runs.iter().rfind(|run| run.command == command)?;
         match last.outcome {
             Some(RunOutcome::Proven | RunOutcome::NotProven { .. }) => None,
             Some(RunOutcome::Failed { .. } | RunOutcome::Interrupted { .. }) | None => {
@@ -112,7 +137,8 @@ impl History {
         self.probes.get(&(unit.clone(), check.clone()))
     }
 
-    /// Returns how long a stage usually takes: the median of the units that passed.
+    /// Returns how long a stage usually takes: the median of the units that had
+    /// something to do and passed.
     pub fn usual_ms(&self, stage: &StageName) -> Option<u64> {
         let mut durations = self.durations.get(stage)?.clone();
         durations.sort_unstable();
@@ -125,13 +151,15 @@ impl History {
 
     pub(crate) fn intend(&mut self, intent: IntentRef, call: &Call) {
         let key = (call.kind.clone(), call.name.clone());
-        let past = PastCall { intent, call: call.clone(), fate: Fate::InDoubt };
+        let past = PastCall { intent, call: call.clone(), fate: Fate::UnderWay };
+        self.by_intent.insert(intent, key.clone());
         self.calls.entry(key).or_default().push(past);
     }
 
     pub(crate) fn close(&mut self, intent: IntentRef, fate: Fate) {
-        let mut calls = self.calls.values_mut().flatten();
-        if let Some(past) = calls.find(|past| past.intent == intent) {
+        let calls = self.by_intent.get(&intent).and_then(|key| self.calls.get_mut(key));
+        let past = calls.into_iter().flatten().find(|past| past.intent == intent);
+        if let Some(past) = past {
             past.fate = fate;
         }
     }
@@ -140,7 +168,10 @@ impl History {
         let here = |seq: Seq| IntentRef { run: event.run, seq };
         match &event.what {
             What::Pinned { key, value } => self.pin(key, value),
-            What::Intent { call, .. } => self.intend(here(event.seq), call),
+            What::Intent { unit, call } => {
+                fold.busy.insert(unit.clone());
+                self.intend(here(event.seq), call);
+            }
             What::Result { intent, outcome } => self.close(here(*intent), Fate::of(outcome)),
             What::Settled { intent, found } => {
                 let fate = found.clone().map_or(Fate::NotDone, Fate::Done);
@@ -150,7 +181,9 @@ impl History {
                 fold.started.insert(unit.clone(), event.elapsed_ms);
             }
             What::StageDone { unit, outcome: UnitOutcome::Passed { .. } } => {
-                if let Some(started) = fold.started.get(unit) {
+                // Where nothing had to be done, nothing is learned about how long it takes.
+                let busy = fold.busy.contains(unit);
+                if let Some(started) = fold.started.get(unit).filter(|_| busy) {
                     let took = event.elapsed_ms.saturating_sub(*started);
                     self.durations.entry(unit.stage.clone()).or_default().push(took);
                 }
@@ -175,6 +208,7 @@ impl History {
 #[derive(Default)]
 struct RunFold {
     started: BTreeMap<Unit, u64>,
+    busy: BTreeSet<Unit>,
     probing: BTreeMap<(Unit, CheckName), Digest>,
 }
 

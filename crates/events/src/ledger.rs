@@ -4,6 +4,7 @@
 //! intent to the journal mints one: no call can be made that the journal does
 //! not know of, and none twice.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::{
@@ -31,6 +32,17 @@ pub struct Receipt {
 pub struct Ledger {
     recorder: Recorder,
     history: Arc<Mutex<History>>,
+    turns: Arc<Mutex<Turns>>,
+}
+
+/// Whose turn it is, by kind and name of the call.
+type Turns = HashMap<(String, String), Arc<tokio::sync::Mutex<()>>>;
+
+/// Nobody else makes the same call meanwhile.
+#[derive(Debug)]
+#[must_use = "others go on when it is dropped"]
+pub struct Alone {
+    _turn: tokio::sync::OwnedMutexGuard<()>,
 }
 
 /// Why there is no permit.
@@ -39,6 +51,9 @@ pub enum LedgerError {
     /// The journal did not take the intent or the result.
     #[error(transparent)]
     Record(#[from] RecordError),
+    /// The name of a call, or a choice, holds a secret.
+    #[error("the name of a call or a choice holds a secret, which no journal may")]
+    SecretInName,
     /// The call must not be sent twice, and may have arrived already.
     #[error("`{call}` must not be sent twice, and was sent as {}", past.intent)]
     NotAgain {
@@ -68,7 +83,7 @@ impl Permit {
 impl Ledger {
     /// A ledger over the journal of this run and the history of those before.
     pub fn new(recorder: Recorder, history: History) -> Self {
-        Self { recorder, history: Arc::new(Mutex::new(history)) }
+        Self { recorder, history: Arc::new(Mutex::new(history)), turns: Arc::default() }
     }
 
     /// Returns the recorder of this run.
@@ -78,7 +93,15 @@ impl Ledger {
 
     /// Looks at all runs so far, this one included.
     pub fn history<T>(&self, look: impl FnOnce(&History) -> T) -> T {
-        look(&self.lock())
+        look(&lock(&self.history))
+    }
+
+    /// Keeps others from calls of the same kind to the same name, until the
+    /// returned value is dropped: from the look to the result.
+    pub async fn alone(&self, call: &Call) -> Alone {
+        let key = (call.kind.clone(), call.name.clone());
+        let turn = Arc::clone(lock(&self.turns).entry(key).or_default());
+        Alone { _turn: turn.lock_owned().await }
     }
 
     /// Writes the intent of a call, and returns the permit for it once the
@@ -89,11 +112,20 @@ impl Ledger {
         attempt: u32,
         call: Call,
     ) -> Result<(Permit, Receipt), LedgerError> {
-        self.forbid_again(&call)?;
-        let what = What::Intent { unit: unit.clone(), call: call.clone() };
-        let seq = self.recorder.record_durably(attempt, what).await?;
-        let intent = IntentRef { run: self.recorder.run(), seq };
-        self.lock().intend(intent, &call);
+        self.forbid_secrets(&[&call.kind, &call.name])?;
+        let run = self.recorder.run();
+        let seq = {
+            // Looked up, written and remembered in one step: of two that want
+            // the same call at once, one must see the other.
+            let mut history = lock(&self.history);
+            forbid_again(&history, &call)?;
+            let what = What::Intent { unit: unit.clone(), call: call.clone() };
+            let seq = self.recorder.record(attempt, what)?;
+            history.intend(IntentRef { run, seq }, &call);
+            seq
+        };
+        self.recorder.durable(seq).await?;
+        let intent = IntentRef { run, seq };
         Ok((Permit { intent, call }, Receipt { intent }))
     }
 
@@ -108,13 +140,13 @@ impl Ledger {
         let fate = Fate::of(&outcome);
         let what = What::Result { intent: intent.seq, outcome };
         self.recorder.record_durably(attempt, what).await?;
-        self.lock().close(intent, fate);
+        lock(&self.history).close(intent, fate);
         Ok(())
     }
 
     /// Returns the calls like `call` of which nobody knows what came.
     pub fn doubts(&self, call: &Call) -> Vec<IntentRef> {
-        let history = self.lock();
+        let history = lock(&self.history);
         let calls = history.calls(&call.kind, &call.name).iter();
         calls.filter(|past| past.fate == Fate::InDoubt).map(|past| past.intent).collect()
     }
@@ -123,37 +155,51 @@ impl Ledger {
     pub async fn settle(&self, intent: IntentRef, found: Option<Made>) -> Result<(), LedgerError> {
         let fate = found.clone().map_or(Fate::NotDone, Fate::Done);
         self.recorder.record_durably(1, What::Settled { intent, found }).await?;
-        self.lock().close(intent, fate);
+        lock(&self.history).close(intent, fate);
         Ok(())
     }
 
     /// Returns the choice that was pinned under `key`, in this run or an
     /// earlier one; pins `choice` where there is none.
     pub async fn pin(&self, key: &str, choice: &str) -> Result<String, LedgerError> {
-        if let Some(pinned) = self.lock().pinned(key) {
-            return Ok(pinned.to_owned());
-        }
-        let (key, value) = (key.to_owned(), choice.to_owned());
-        self.lock().pin(&key, &value);
-        self.recorder.record_durably(1, What::Pinned { key, value }).await?;
+        self.forbid_secrets(&[key, choice])?;
+        let seq = {
+            let mut history = lock(&self.history);
+            if let Some(pinned) = history.pinned(key) {
+                return Ok(pinned.to_owned());
+            }
+            let what = What::Pinned { key: key.to_owned(), value: choice.to_owned() };
+            let seq = self.recorder.record(1, what)?;
+            history.pin(key, choice);
+            seq
+        };
+        self.recorder.durable(seq).await?;
         Ok(choice.to_owned())
     }
 
-    fn forbid_again(&self, call: &Call) -> Result<(), LedgerError> {
-        if call.class != CallClass::Once {
-            return Ok(());
+    /// A name with a secret in it would be a token in the journal, and the next
+    /// run would not find it again.
+    fn forbid_secrets(&self, texts: &[&str]) -> Result<(), LedgerError> {
+        if texts.iter().any(|text| self.recorder.gives_away(text)) {
+            return Err(LedgerError::SecretInName);
         }
-        let history = self.lock();
-        let past = history.calls(&call.kind, &call.name).iter();
-        match past.rev().find(|past| past.fate != Fate::NotDone) {
-            None => Ok(()),
-            Some(past) => {
-                Err(LedgerError::NotAgain { call: call.clone(), past: Box::new(past.clone()) })
-            }
-        }
+        Ok(())
     }
+}
 
-    fn lock(&self) -> MutexGuard<'_, History> {
-        self.history.lock().unwrap_or_else(PoisonError::into_inner)
+fn forbid_again(history: &History, call: &Call) -> Result<(), LedgerError> {
+    if call.class != CallClass::Once {
+        return Ok(());
     }
+    let past = history.calls(&call.kind, &call.name).iter();
+    match past.rev().find(|past| past.fate != Fate::NotDone) {
+        None => Ok(()),
+        Some(past) => {
+            Err(LedgerError::NotAgain { call: call.clone(), past: Box::new(past.clone()) })
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

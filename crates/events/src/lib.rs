@@ -32,6 +32,7 @@ pub mod journal;
 mod ledger;
 mod name;
 mod plan;
+pub mod private;
 mod recorder;
 mod redaction;
 mod run_state;
@@ -47,7 +48,7 @@ pub use evidence_store::{EvidenceError, EvidenceLimits, EvidenceStore};
 pub use failure::{Class, Failure};
 pub use history::{Fate, History, PastCall, PastProbe, PastRun};
 pub use ids::{ClusterId, Digest, InvalidId, RunId, Seq};
-pub use ledger::{Ledger, LedgerError, Permit, Receipt};
+pub use ledger::{Alone, Ledger, LedgerError, Permit, Receipt};
 pub use name::{CheckName, NodeName, StageName, Unit};
 pub use plan::{
     After, CheckKind, InvalidPlan, Plan, PlannedCheck, PlannedNode, PlannedStage, Reach, Role,

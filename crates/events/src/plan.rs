@@ -162,6 +162,9 @@ pub enum InvalidPlan {
 // === impl Plan ===
 
 impl Plan {
+    /// The command after whose proof nothing of the cluster is left.
+    pub const TEARDOWN: &'static str = "down";
+
     /// Returns the stage of that name.
     pub fn stage(&self, name: &StageName) -> Option<&PlannedStage> {
         self.stages.iter().find(|stage| stage.name == *name)
@@ -182,7 +185,23 @@ impl Plan {
         let Some(stage) = self.stage(&unit.stage) else {
             return Vec::new();
         };
-        stage.after.iter().flat_map(|after| self.reached(after, unit)).collect()
+        let mut reached = Vec::new();
+        for after in &stage.after {
+            let units = self.reached(after, unit);
+            match self.stage(&after.stage) {
+                // Nobody is there to wait for: wait for what they would wait for.
+                Some(earlier) if units.is_empty() => {
+                    reached.extend(self.prerequisites(&Unit {
+                        stage: earlier.name.clone(),
+                        node: unit.node.clone(),
+                    }));
+                }
+                _ => reached.extend(units),
+            }
+        }
+        reached.sort_unstable();
+        reached.dedup();
+        reached
     }
 
     fn reached(&self, after: &After, unit: &Unit) -> Vec<Unit> {
@@ -238,6 +257,13 @@ impl PlannedStage {
                 nodes.iter().map(|node| Unit::on(self.name.clone(), node.clone())).collect()
             }
         }
+    }
+
+    /// Returns whether the run is only proven with a check, or, where none is
+    /// named, with any check of this stage.
+    pub fn is_required(&self, check: Option<&CheckName>) -> bool {
+        let counts = |planned: &&PlannedCheck| check.is_none_or(|name| planned.name == *name);
+        self.checks.iter().filter(counts).any(|planned| planned.required)
     }
 
     /// Returns the check of that name.

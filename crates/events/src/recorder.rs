@@ -23,7 +23,7 @@ pub struct Recorder {
 }
 
 /// Sees every event after it is on disk, without secrets: just what a reader
-/// of the journal will see.
+/// of the journal will see. A slow observer holds up no call.
 pub type Observer = Box<dyn FnMut(&Event) + Send>;
 
 /// Why an event was not recorded. The journal takes nothing more after the
@@ -36,6 +36,9 @@ pub enum RecordError {
     /// The disk failed.
     #[error("the journal could not be written")]
     Disk(#[source] Arc<WriteError>),
+    /// An observer panicked: nobody can tell what it has shown.
+    #[error("an observer of the journal panicked")]
+    Observer,
 }
 
 struct Shared {
@@ -53,20 +56,28 @@ struct Queue {
     state: RunState,
     pending: Vec<Event>,
     flushing: bool,
-    failed: Option<Arc<WriteError>>,
+    failed: Option<RecordError>,
 }
 
 struct Disk {
     writer: Writer,
+    witness: Option<Observer>,
     observers: Vec<Observer>,
 }
 
+/// How far the flusher has come.
 #[derive(Clone, Default)]
 struct Progress {
+    /// On disk.
     durable: Seq,
+    /// Seen by the observers.
+    told: Seq,
     head: Option<Digest>,
-    failed: Option<Arc<WriteError>>,
+    failed: Option<RecordError>,
 }
+
+/// Ends the recording where the flusher panics: whoever waits must not wait for ever.
+struct FlushGuard<'a>(&'a Shared);
 
 // === impl Recorder ===
 
@@ -91,7 +102,7 @@ impl Recorder {
                 run: header.run,
                 clock,
                 queue: Mutex::new(queue),
-                disk: Mutex::new(Disk { writer, observers }),
+                disk: Mutex::new(Disk { writer, witness: None, observers }),
                 redactor: Mutex::new(redactor),
                 evidence,
                 stored: Mutex::new(0),
@@ -115,7 +126,7 @@ impl Recorder {
     pub fn record(&self, attempt: u32, what: What) -> Result<Seq, RecordError> {
         let mut queue = lock(&self.shared.queue);
         if let Some(failed) = &queue.failed {
-            return Err(RecordError::Disk(Arc::clone(failed)));
+            return Err(failed.clone());
         }
         let elapsed = self.shared.clock.elapsed().as_millis();
         let event = Event {
@@ -144,11 +155,22 @@ impl Recorder {
         Ok(seq)
     }
 
-    /// Waits until everything so far is on disk, and returns the digest of the
-    /// last line.
+    /// Waits until everything so far is on disk and seen by the observers, and
+    /// returns the digest of the last line.
     pub async fn flushed(&self) -> Result<Option<Digest>, RecordError> {
         let last = lock(&self.shared.queue).state.last();
-        self.durable(last).await
+        self.wait_until(|progress| progress.told >= last).await
+    }
+
+    /// Lets `witness` see every event when it is on disk and before anybody
+    /// who waits for it goes on. The laws crash a run there.
+    pub fn set_witness(&self, witness: Observer) {
+        lock(&self.shared.disk).witness = Some(witness);
+    }
+
+    /// Returns whether a text gives a known secret away.
+    pub fn gives_away(&self, text: &str) -> bool {
+        lock(&self.shared.redactor).finds(text.as_bytes())
     }
 
     /// Looks at where the run stands.
@@ -174,12 +196,25 @@ impl Recorder {
             .unwrap_or_else(|stopped| std::panic::resume_unwind(stopped.into_panic()))
     }
 
-    async fn durable(&self, seq: Seq) -> Result<Option<Digest>, RecordError> {
+    /// Stores a file of evidence of an earlier run with this one's.
+    pub fn adopt(&self, run: RunId, file: &Attachment) -> Result<(), EvidenceError> {
+        self.shared.evidence.adopt(run, file)
+    }
+
+    /// Waits until an event is on disk.
+    pub(crate) async fn durable(&self, seq: Seq) -> Result<(), RecordError> {
+        self.wait_until(|progress| progress.durable >= seq).await.map(|_| ())
+    }
+
+    async fn wait_until(
+        &self,
+        reached: impl Fn(&Progress) -> bool,
+    ) -> Result<Option<Digest>, RecordError> {
         let mut progress = self.shared.progress.subscribe();
-        let reached = |progress: &Progress| progress.durable >= seq || progress.failed.is_some();
-        let progress = progress.wait_for(reached).await.expect("the sender is in `shared`");
+        let over = |progress: &Progress| reached(progress) || progress.failed.is_some();
+        let progress = progress.wait_for(over).await.expect("the sender is in `shared`");
         match &progress.failed {
-            Some(failed) if progress.durable < seq => Err(RecordError::Disk(Arc::clone(failed))),
+            Some(failed) if !reached(&progress) => Err(failed.clone()),
             _ => Ok(progress.head),
         }
     }
@@ -196,14 +231,10 @@ impl std::fmt::Debug for Recorder {
 impl Shared {
     /// Writes batches until nothing is pending. Only one runs at a time.
     fn flush(&self) {
+        let _guard = FlushGuard(self);
         while let Some(batch) = self.next_batch() {
-            let last = batch.last().map(|event| event.seq);
-            match self.write(batch) {
-                Ok(head) => self.progress.send_modify(|progress| {
-                    progress.durable = last.unwrap_or(progress.durable);
-                    progress.head = Some(head);
-                }),
-                Err(error) => return self.fail(Arc::new(error)),
+            if let Err(error) = self.write(batch) {
+                return self.fail(&RecordError::Disk(Arc::new(error)));
             }
         }
     }
@@ -217,7 +248,7 @@ impl Shared {
         Some(std::mem::take(&mut queue.pending))
     }
 
-    fn write(&self, batch: Vec<Event>) -> Result<Digest, WriteError> {
+    fn write(&self, batch: Vec<Event>) -> Result<(), WriteError> {
         let mut disk = lock(&self.disk);
         let mut written = Vec::with_capacity(batch.len());
         for event in batch {
@@ -226,13 +257,20 @@ impl Shared {
             written.push(event);
         }
         disk.writer.commit()?;
-        let Disk { writer, observers } = &mut *disk;
-        for event in &written {
-            for observer in &mut *observers {
-                observer(event);
-            }
+        let Disk { writer, witness, observers } = &mut *disk;
+        if let Some(witness) = witness {
+            written.iter().for_each(&mut *witness);
         }
-        Ok(writer.head())
+        let (last, head) = (written.last().map(|event| event.seq), writer.head());
+        self.progress.send_modify(|progress| {
+            progress.durable = last.unwrap_or(progress.durable);
+            progress.head = Some(head);
+        });
+        for observer in observers {
+            written.iter().for_each(&mut *observer);
+        }
+        self.progress.send_modify(|progress| progress.told = progress.durable);
+        Ok(())
     }
 
     /// Most events hold no secret, and one search over their JSON shows it;
@@ -258,14 +296,25 @@ impl Shared {
         Ok(attachment)
     }
 
-    fn fail(&self, error: Arc<WriteError>) {
-        lock(&self.queue).failed = Some(Arc::clone(&error));
-        self.progress.send_modify(|progress| progress.failed = Some(error));
+    fn fail(&self, error: &RecordError) {
+        lock(&self.queue).failed = Some(error.clone());
+        self.progress.send_modify(|progress| progress.failed = Some(error.clone()));
     }
 }
 
-/// A thread that panicked while it held the lock has left whole values behind:
-/// every critical section here either finishes or changes nothing.
+// === impl FlushGuard ===
+
+impl Drop for FlushGuard<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.fail(&RecordError::Observer);
+        }
+    }
+}
+
+/// A thread that panicked while it held a lock has left whole values behind:
+/// what is under a lock here is changed in one step, and a panicking observer
+/// ends the recording.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

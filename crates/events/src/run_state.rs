@@ -3,11 +3,11 @@
 //! The writer asks it before an event reaches the disk, and the reader asks it
 //! again when a journal is replayed; there is no second opinion.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    Call, CallOutcome, CheckName, Event, IntentRef, Interruption, InvalidPlan, Plan, RunId,
-    RunOutcome, Seq, Unit, UnitOutcome, What,
+    Call, CallOutcome, CheckName, Event, Hindrance, IntentRef, Interruption, InvalidPlan, Plan,
+    PlannedCheck, RunId, RunOutcome, Seq, Unit, UnitOutcome, Verdict, What,
 };
 
 /// Where a run stands, as its events so far tell.
@@ -18,8 +18,10 @@ pub struct RunState {
     elapsed_ms: u64,
     plan: Option<Plan>,
     units: BTreeMap<Unit, UnitState>,
+    proven: BTreeMap<Unit, BTreeSet<CheckName>>,
     open: BTreeMap<Seq, (Unit, Call)>,
     doubts: BTreeMap<Seq, Call>,
+    pins: BTreeMap<String, String>,
     missing: Vec<String>,
     first_failed: Option<Unit>,
     ended: Option<RunOutcome>,
@@ -92,6 +94,28 @@ pub enum IllegalEvent {
         /// The check.
         check: CheckName,
     },
+    /// A unit passes without the proof that was announced.
+    #[error("{unit} passes although its check `{check}` is not ready")]
+    Unproven {
+        /// The unit.
+        unit: Unit,
+        /// The check.
+        check: CheckName,
+    },
+    /// The plan and the event differ about whether the proof needs it.
+    #[error("{unit} is skipped as if the plan said `required: {required}`, which it does not")]
+    WrongImportance {
+        /// The unit.
+        unit: Unit,
+        /// What the event says.
+        required: bool,
+    },
+    /// A choice is pinned a second time, to something else.
+    #[error("`{0}` is pinned already, to something else")]
+    PinnedTwice(String),
+    /// A unit is hindered by one that has not failed.
+    #[error("{0} is said to have failed, and has not")]
+    HasNotFailed(Unit),
     /// The unit is not in a state that allows this.
     #[error("{unit} is {state:?}")]
     WrongState {
@@ -232,29 +256,31 @@ impl RunState {
             }
             What::Result { intent, outcome } => self.close_intent(*intent, outcome),
             What::Settled { intent, .. } => self.settle(event.run, *intent),
-            What::Checked { unit, check, .. } | What::Probe { unit, check, .. } => {
-                self.expect_running(unit)?;
-                self.expect_check(unit, check)
+            What::Probe { unit, check, .. } => self.expect_check(unit, check),
+            What::Checked { unit, check, verdict } => {
+                self.expect_check(unit, check)?;
+                self.note_proof(unit, check, matches!(verdict, Verdict::Ready { .. }));
+                Ok(())
             }
             What::Skipped { unit, check: Some(check), required, reason } => {
-                self.expect_running(unit)?;
                 self.expect_check(unit, check)?;
+                self.expect_importance(unit, Some(check), *required)?;
+                self.note_proof(unit, check, true);
                 self.note_missing(*required, format!("{unit}, {check}: {reason}"));
                 Ok(())
             }
             What::Skipped { unit, check: None, required, reason } => {
+                self.expect_importance(unit, None, *required)?;
                 self.end_planned(unit, UnitState::Skipped)?;
                 self.note_missing(*required, format!("{unit}: {reason}"));
                 Ok(())
             }
-            What::WillNotRun { unit, .. } => self.end_planned(unit, UnitState::WillNotRun),
+            What::WillNotRun { unit, because } => self.hinder(unit, because),
+            What::Pinned { key, value } => self.pin(key, value),
             What::StageDone { unit, outcome } => self.end_unit(unit, outcome),
             What::RunEnded { outcome } => self.end(outcome),
             What::Warning { unit: Some(unit), .. } => self.planned(unit).map(|_| ()),
-            What::Warning { unit: None, .. }
-            | What::Pinned { .. }
-            | What::Redacted { .. }
-            | What::Unknown => Ok(()),
+            What::Warning { unit: None, .. } | What::Redacted { .. } | What::Unknown => Ok(()),
         }
     }
 
@@ -308,6 +334,25 @@ impl RunState {
         Ok(())
     }
 
+    fn pin(&mut self, key: &str, value: &str) -> Result<(), IllegalEvent> {
+        match self.pins.get(key) {
+            Some(pinned) if pinned != value => Err(IllegalEvent::PinnedTwice(key.to_owned())),
+            _ => {
+                self.pins.insert(key.to_owned(), value.to_owned());
+                Ok(())
+            }
+        }
+    }
+
+    fn hinder(&mut self, unit: &Unit, because: &Hindrance) -> Result<(), IllegalEvent> {
+        match because {
+            Hindrance::Failed { unit } if self.unit(unit) != Some(UnitState::Failed) => {
+                Err(IllegalEvent::HasNotFailed(unit.clone()))
+            }
+            _ => self.end_planned(unit, UnitState::WillNotRun),
+        }
+    }
+
     fn end_planned(&mut self, unit: &Unit, state: UnitState) -> Result<(), IllegalEvent> {
         self.expect_planned(unit)?;
         self.units.insert(unit.clone(), state);
@@ -320,7 +365,10 @@ impl RunState {
             return Err(IllegalEvent::IntentOpen { unit: unit.clone(), intent: *intent });
         }
         let state = match outcome {
-            UnitOutcome::Passed { .. } => UnitState::Passed,
+            UnitOutcome::Passed { .. } => {
+                self.expect_proof(unit)?;
+                UnitState::Passed
+            }
             UnitOutcome::Failed { .. } => UnitState::Failed,
             UnitOutcome::Stopped => UnitState::Stopped,
         };
@@ -328,6 +376,7 @@ impl RunState {
             self.first_failed.get_or_insert_with(|| unit.clone());
         }
         self.units.insert(unit.clone(), state);
+        self.proven.remove(unit);
         Ok(())
     }
 
@@ -352,6 +401,9 @@ impl RunState {
             RunOutcome::Failed { unit, .. } if self.first_failed.as_ref() == Some(unit) => Ok(()),
             RunOutcome::Failed { .. } => wrong("another unit failed first, or none did"),
             _ if self.first_failed.is_some() => wrong("a unit failed"),
+            RunOutcome::Interrupted { .. } if !self.any(UnitState::Stopped) && whole => {
+                wrong("nothing was left to do")
+            }
             RunOutcome::Interrupted { .. } => Ok(()),
             _ if self.any(UnitState::Stopped) => wrong("a unit was stopped"),
             RunOutcome::Proven if !whole => wrong("something required was left out"),
@@ -362,6 +414,16 @@ impl RunState {
 
     fn any(&self, wanted: UnitState) -> bool {
         self.units.values().any(|state| *state == wanted)
+    }
+
+    /// Takes down whether a check stands as ready or left out.
+    fn note_proof(&mut self, unit: &Unit, check: &CheckName, stands: bool) {
+        let proven = self.proven.entry(unit.clone()).or_default();
+        if stands {
+            proven.insert(check.clone());
+        } else {
+            proven.remove(check);
+        }
     }
 
     fn note_missing(&mut self, required: bool, what: String) {
@@ -396,7 +458,37 @@ impl RunState {
         Err(IllegalEvent::WrongAttempt { unit: unit.clone(), found, expected })
     }
 
+    fn expect_proof(&self, unit: &Unit) -> Result<(), IllegalEvent> {
+        let stage = self.plan.as_ref().and_then(|plan| plan.stage(&unit.stage));
+        let proven = self.proven.get(unit);
+        let lacks = |check: &&PlannedCheck| {
+            check.required && !proven.is_some_and(|proven| proven.contains(&check.name))
+        };
+        match stage.and_then(|stage| stage.checks.iter().find(lacks)) {
+            Some(PlannedCheck { name, .. }) => {
+                Err(IllegalEvent::Unproven { unit: unit.clone(), check: name.clone() })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// What the proof needs was announced, and is not decided by whoever skips it.
+    fn expect_importance(
+        &self,
+        unit: &Unit,
+        check: Option<&CheckName>,
+        required: bool,
+    ) -> Result<(), IllegalEvent> {
+        let stage = self.plan.as_ref().and_then(|plan| plan.stage(&unit.stage));
+        let planned = stage.is_some_and(|stage| stage.is_required(check));
+        if planned == required {
+            return Ok(());
+        }
+        Err(IllegalEvent::WrongImportance { unit: unit.clone(), required })
+    }
+
     fn expect_check(&self, unit: &Unit, check: &CheckName) -> Result<(), IllegalEvent> {
+        self.expect_running(unit)?;
         let stage = self.plan.as_ref().and_then(|plan| plan.stage(&unit.stage));
         if stage.is_some_and(|stage| stage.check_named(check).is_some()) {
             return Ok(());

@@ -1,10 +1,9 @@
 //! All reports of a run, in its folder.
 
-use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use events::EvidenceStore;
+use events::{EvidenceStore, private};
 
 use crate::{Story, annotations, html, json, junit, markdown, timeline, trace};
 
@@ -30,7 +29,7 @@ pub fn write_all(
 ) -> Result<Vec<PathBuf>, WriteError> {
     let write = |(name, text): (&str, String)| {
         let path = folder.join(name);
-        match write_whole(&path, text.as_bytes()) {
+        match private::write(&path, text.as_bytes()) {
             Ok(()) => Ok(path),
             Err(source) => Err(WriteError { path, source }),
         }
@@ -51,20 +50,4 @@ pub fn render_all(story: &Story, evidence: &EvidenceStore) -> Vec<(&'static str,
         ("timeline.txt", timeline(story)),
         ("trace.json", trace(story)),
     ]
-}
-
-fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(".partial");
-    // One that an interrupted run left behind may be open to others.
-    match fs::remove_file(&partial) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(&partial)?.write_all(bytes)?;
-    fs::rename(&partial, path)
 }

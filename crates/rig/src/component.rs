@@ -12,7 +12,7 @@ pub struct Component {
     pub name: String,
     /// The pinned version, or `host` for what the distribution provides.
     pub version: String,
-    /// 1 is a control plane, 2 adds a node and the tools, as DESIGN.md says.
+    /// 1 is a control plane, 2 adds a node and the tools.
     pub tier: u8,
     /// How long building takes on two quiet cores, for the estimate.
     pub seconds: u64,

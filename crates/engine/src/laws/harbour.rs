@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use events::{
     Because, Call, CallClass, Cause, CheckName, Class, ClusterId, Code, Digest, Evidence, Failure,
-    Made, Permit, Plan, Unit, Verdict,
+    IntentRef, Made, Permit, Plan, Unit, Verdict,
 };
 
 use super::{Effects, World};
@@ -85,7 +85,6 @@ impl World for Harbour {
     }
 
     fn mutations(&self) -> u64 {
-        // An idempotent call is sent every time; it changes nothing the second time.
         self.sea(|sea| sea.mutations)
     }
 
@@ -117,11 +116,9 @@ impl Crew {
             Some(Fault::LostAnswer) | None => {}
         }
         self.harbour.sea(|sea| {
+            sea.mutations += 1;
             let thing = sea.things.entry(name.clone()).or_default();
-            if !(idempotent && *thing == 1) {
-                *thing += 1;
-                sea.mutations += 1;
-            }
+            *thing = if idempotent { 1 } else { *thing + 1 };
         });
         self.effects.happened().await;
         if fault == Some(Fault::LostAnswer) { Err(lost()) } else { Ok(Made::id("thing", name)) }
@@ -161,7 +158,7 @@ impl Work for Crew {
             assert_eq!(permit.call().name, thing);
             crew.make(unit, thing)
         };
-        hands.ensure(call, async || Ok(self.see(&name)), send).await?;
+        hands.ensure(call, async |_| Ok(self.see(&name)), send).await?;
         Ok(())
     }
 
@@ -192,15 +189,24 @@ impl Work for Crew {
             crew.effects.happened().await;
             Ok(Made::id("probe", of.to_string()))
         };
-        hands.ensure(call, async || Ok(self.see(&name)), send).await?;
+        hands.ensure(call, async |_| Ok(self.see(&name)), send).await?;
         let call = Call::new(CallClass::Idempotent, "remove probe", &name, b"");
         let (crew, thing) = (self.crew(), name.clone());
-        hands.ensure(call, async || Ok(Sight::NotThere), |_| crew.remove(thing)).await?;
-        Ok(Verdict::ready(Evidence::new("probed").simulated()))
+        let gone = async |_: Vec<IntentRef>| {
+            Ok(match self.see(&name) {
+                Sight::NotThere => Sight::There(Made::default()),
+                _ => Sight::NotThere,
+            })
+        };
+        hands.ensure(call, gone, |_| crew.remove(thing)).await?;
+        let log = format!("the log of the {name}").into_bytes();
+        let file = hands.eyes().attach("probe.log", log).await;
+        let file = file.map_err(|error| Failure::permanent(error.to_string()))?;
+        Ok(Verdict::ready(Evidence::new("probed").simulated().file(file)))
     }
 
-    async fn inputs(&self, unit: &Unit, probe: &CheckName, _: &Eyes) -> Digest {
-        Digest::of(format!("{unit} {probe}").as_bytes())
+    async fn inputs(&self, unit: &Unit, probe: &CheckName, _: &Eyes) -> Result<Digest, Failure> {
+        Ok(Digest::of(format!("{unit} {probe}").as_bytes()))
     }
 }
 

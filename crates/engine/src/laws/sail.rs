@@ -51,24 +51,25 @@ pub fn sail<W: World>(world: &W, state: &Path, weather: Weather) -> Voyage {
     let (folder, chance) = open(state);
     let run_outcome = runtime.block_on(async {
         let session =
-            Session::open(&folder, opening(helm.observer(release)), clock(&folder), &chance)
-                .expect("the run opens");
+            Session::open(&folder, opening(), clock(&folder), &chance).expect("the run opens");
+        session.ledger.recorder().set_witness(helm.witness(release));
+        let run_id = session.run;
         let engine = Engine {
-            ledger: session.ledger.clone(),
+            session,
             chance: chance.clone(),
             cancel: helm.cancel.clone(),
             backoff: Backoff::default(),
         };
         let plan = world.plan(folder.cluster());
         let work = world.work(effects.clone());
-        let run = engine.run(plan, &Until::TheEnd, session.resumes, work);
+        let run = engine.run(plan, &Until::TheEnd, work);
         let mut crash = helm.crash.subscribe();
         let outcome = tokio::select! {
             biased;
             _ = crash.wait_for(|crashed| *crashed) => None,
             finished = run => Some(finished.expect("the journal is written").outcome),
         };
-        (session.run, outcome)
+        (run_id, outcome)
     });
     drop(keep_held);
     drop(runtime);
@@ -84,7 +85,7 @@ pub fn sail<W: World>(world: &W, state: &Path, weather: Weather) -> Voyage {
 // === impl Helm ===
 
 impl Helm {
-    fn observer(&self, release: mpsc::Receiver<()>) -> Observer {
+    fn witness(&self, release: mpsc::Receiver<()>) -> Observer {
         let (weather, crash, cancel) = (self.weather, self.crash.clone(), self.cancel.clone());
         Box::new(move |event: &Event| {
             if weather.stop_after_record == Some(event.seq.0) {
@@ -114,13 +115,13 @@ fn clock(folder: &StateFolder) -> Clock {
     Clock::starting_at(epoch + Duration::from_mins(1) * runs)
 }
 
-fn opening(observer: Observer) -> Opening {
+fn opening() -> Opening {
     Opening {
         pid: 1,
         host: "law".to_owned(),
         command: "up".to_owned(),
         durability: Durability::Unsynced,
-        observers: vec![observer],
+        observers: Vec::new(),
     }
 }
 

@@ -10,9 +10,9 @@ use engine::{
 };
 use events::journal::Durability;
 use events::{
-    Because, Call, CallClass, Cause, CheckName, Class, Clock, ClusterId, Code, Digest, Event,
-    Evidence, Failure, Hindrance, Plan, PlannedNode, Reach, Role, RunOutcome, Unit, UnitOutcome,
-    Verdict, What,
+    Because, Call, CallClass, CallOutcome, Cause, CheckName, Class, Clock, ClusterId, Code, Digest,
+    Event, Evidence, Failure, Hindrance, Made, Plan, PlannedNode, Reach, Role, RunOutcome, Unit,
+    UnitOutcome, Verdict, What,
 };
 
 const MINUTE: Duration = Duration::from_mins(1);
@@ -61,8 +61,8 @@ impl Work for Script {
         Ok(Verdict::ready(Evidence::new("probed")))
     }
 
-    async fn inputs(&self, _: &Unit, _: &CheckName, _: &Eyes) -> Digest {
-        Digest::ZERO
+    async fn inputs(&self, _: &Unit, _: &CheckName, _: &Eyes) -> Result<Digest, Failure> {
+        Ok(Digest::ZERO)
     }
 
     fn skip(&self, unit: &Unit, check: Option<&CheckName>) -> Option<Skip> {
@@ -115,20 +115,23 @@ async fn run_until<W: Work>(table: &[Stage], work: W, until: Until, cancel: Canc
     let chance = Chance::seeded(1);
     let state = StateFolder::open(folder.path(), &chance).unwrap();
     let clock = Clock::starting_at("2026-11-15T12:00:00Z".parse().unwrap());
-    let opening = Opening {
+    let session = Session::open(&state, opening(), clock, &chance).unwrap();
+    let path = state.journal(session.run);
+    let engine = Engine { session, chance, cancel, backoff: Backoff::default() };
+    let finished: Finished = engine.run(plan(table), &until, Arc::new(work)).await.unwrap();
+    let journal = events::journal::read(&path).unwrap();
+    assert_eq!(finished.head, Some(journal.chain.head));
+    Log { outcome: finished.outcome, events: journal.events }
+}
+
+fn opening() -> Opening {
+    Opening {
         pid: 1,
         host: "test".to_owned(),
         command: "up".to_owned(),
-        durability: Durability::Unsynced,
+        durability: Durability::Synced,
         observers: vec![],
-    };
-    let session = Session::open(&state, opening, clock, &chance).unwrap();
-    let ledger = session.ledger.clone();
-    let engine = Engine { ledger, chance, cancel, backoff: Backoff::default() };
-    let finished: Finished = engine.run(plan(table), &until, None, Arc::new(work)).await.unwrap();
-    let journal = events::journal::read(&state.journal(session.run)).unwrap();
-    assert_eq!(finished.head, Some(journal.chain.head));
-    Log { outcome: finished.outcome, events: journal.events }
+    }
 }
 
 async fn run<W: Work>(table: &[Stage], work: W) -> Log {
@@ -340,18 +343,211 @@ async fn a_run_may_go_only_so_far() {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_skipped_lets_others_pass_but_may_cost_the_proof() {
-    let skip = |required| Skip { reason: "no talosconfig".to_owned(), required };
-    let script = |required| Script {
-        skips: [("etcd".to_owned(), skip(required))].into(),
+    let skipping = |what: &str| Script {
+        skips: [(what.to_owned(), Skip { reason: "no talosconfig".to_owned() })].into(),
         ..Script::default()
     };
-    assert_eq!(run(CHAIN, script(false)).await.outcome, RunOutcome::Proven);
-    let missing = vec!["etcd: no talosconfig".to_owned()];
-    assert_eq!(run(CHAIN, script(true)).await.outcome, RunOutcome::NotProven { missing });
-    let check =
-        Script { skips: [("etcd/etcd".to_owned(), skip(true))].into(), ..Script::default() };
-    let missing = vec!["etcd, etcd: no talosconfig".to_owned()];
-    assert_eq!(run(ONE, check).await.outcome, RunOutcome::NotProven { missing });
+    let not_proven = |missing: &str| RunOutcome::NotProven { missing: vec![missing.to_owned()] };
+    let nothing_to_prove = run(CHAIN, skipping("etcd")).await;
+    assert_eq!(nothing_to_prove.outcome, RunOutcome::Proven);
+    assert_eq!(run(ONE, skipping("etcd")).await.outcome, not_proven("etcd: no talosconfig"));
+    assert_eq!(
+        run(ONE, skipping("etcd/etcd")).await.outcome,
+        not_proven("etcd, etcd: no talosconfig")
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failure_is_told_without_waiting_for_the_others() {
+    const TWO: &[Stage] = &[
+        Stage {
+            name: "image",
+            after: &[],
+            scope: Scope::Cluster,
+            checks: &[Check::gate("image", Duration::from_mins(20))],
+        },
+        Stage { name: "network", after: &[], scope: Scope::Cluster, checks: &[] },
+    ];
+    let waiting = vec![Verdict::not_yet("creating")];
+    let script = Script {
+        acts: Mutex::new([("network".to_owned(), vec![Failure::permanent("quota").into()])].into()),
+        looks: Mutex::new([("image".to_owned(), waiting)].into()),
+        ..Script::default()
+    };
+    let log = run(TWO, script).await;
+    assert_eq!(log.cause().message, "quota");
+    assert!(log.elapsed() < Duration::from_secs(1), "{:?}", log.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_window_may_outlast_the_deadline_of_what_was_ready_in_time() {
+    const LATE: &[Stage] = &[Stage {
+        name: "etcd",
+        after: &[],
+        scope: Scope::Cluster,
+        checks: &[Check::gate("etcd", MINUTE).stable(Duration::from_mins(5))],
+    }];
+    let log = run(LATE, looks(vec![Verdict::not_yet("1 of 3 members"), ready()])).await;
+    assert_eq!(log.outcome, RunOutcome::Proven);
+    assert!(log.elapsed() >= Duration::from_mins(5));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_gate_that_is_rate_limited_looks_later() {
+    let class = Class::RateLimited { after_ms: Some(20_000) };
+    let log = run(ONE, looks(vec![Verdict::blind(Failure::new(class, "429"))])).await;
+    let shown = log.cause().shown_by.unwrap();
+    assert!(shown.looks <= 4, "{shown:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unknown_last_stage_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (chance, clock) = (Chance::seeded(1), Clock::real());
+    let state = StateFolder::open(folder.path(), &chance).unwrap();
+    let session = Session::open(&state, opening(), clock, &chance).unwrap();
+    let engine = Engine { session, chance, cancel: Cancel::new(), backoff: Backoff::default() };
+    let until = Until::Stage("ectd".into());
+    let error = engine.run(plan(ONE), &until, Arc::new(Script::default())).await.unwrap_err();
+    assert_eq!(error.to_string(), "no stage is named `ectd`; there are etcd");
+}
+
+/// Work with a bug in one unit.
+struct Buggy;
+
+impl Work for Buggy {
+    async fn act(&self, unit: &Unit, hands: &Hands) -> Result<(), ActError> {
+        let call = Call::new(CallClass::Named, "create", unit.to_string(), b"");
+        let nothing = async |_| Ok(Sight::NotThere);
+        let unit = unit.clone();
+        let send = move |_| async move {
+            assert_ne!(unit.to_string(), "nodes on worker-1", "the client has a bug");
+            Ok(Made::default())
+        };
+        hands.ensure(call, nothing, send).await?;
+        Ok(())
+    }
+
+    async fn look(&self, _: &Unit, _: &CheckName, _: &Eyes) -> Verdict {
+        panic!("the gate has a bug")
+    }
+
+    async fn probe(&self, _: &Unit, _: &CheckName, _: &Hands) -> Result<Verdict, ActError> {
+        Ok(Verdict::not_yet(""))
+    }
+
+    async fn inputs(&self, _: &Unit, _: &CheckName, _: &Eyes) -> Result<Digest, Failure> {
+        Ok(Digest::ZERO)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_bug_fails_its_unit_and_leaves_a_whole_journal() {
+    let log = run(ONE, Buggy).await;
+    assert_eq!(log.cause().code, codes::BUG);
+    assert_eq!(log.cause().message, "a bug in seaworthy: the gate has a bug");
+    let log = run(CHAIN, Buggy).await;
+    let cause = log.cause();
+    assert!(cause.message.contains("the client has a bug"), "{cause}");
+    let in_doubt = log.events.iter().any(|event| {
+        matches!(&event.what, What::Result { outcome: CallOutcome::InDoubt { .. }, .. })
+    });
+    assert!(in_doubt, "nobody knows whether the call has arrived");
+}
+
+/// Every unit fails at once, on real threads.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn units_that_fail_together_end_the_run_in_order() {
+    for _ in 0..20 {
+        let units = ["cp-1", "worker-1", "worker-2"].map(|node| format!("nodes on {node}"));
+        let no = || vec![Failure::permanent("401").into()];
+        let acts = units.into_iter().map(|unit| (unit, no())).collect();
+        let script = Script { acts: Mutex::new(acts), ..Script::default() };
+        assert_eq!(run(CHAIN, script).await.cause().message, "401");
+    }
+}
+
+/// Several calls at once in one act, of which one is refused while the others
+/// are under way; and every unit wants the same thing as well.
+#[derive(Clone, Default)]
+struct Together {
+    arrived: Arc<Mutex<Vec<String>>>,
+}
+
+impl Work for Together {
+    async fn act(&self, unit: &Unit, hands: &Hands) -> Result<(), ActError> {
+        let wish = |name: String, takes: u64| {
+            let (world, looking) = (self.clone(), self.clone());
+            let (wanted, made) = (name.clone(), name.clone());
+            let clock = hands.eyes().clock();
+            let look = async move |_: Vec<events::IntentRef>| {
+                let there = looking.arrived.lock().unwrap().contains(&wanted);
+                Ok(if there { Sight::There(Made::default()) } else { Sight::NotThere })
+            };
+            let send = move |_| async move {
+                clock.sleep(Duration::from_millis(takes)).await;
+                let mut arrived = world.arrived.lock().unwrap();
+                arrived.push(made.clone());
+                let refused =
+                    made.ends_with("refused once") && !arrived.contains(&format!("{made}, not"));
+                if refused {
+                    arrived.pop();
+                    arrived.push(format!("{made}, not"));
+                    let failure = Failure::transient("conflict");
+                    return Err(SendError { failure, arrived: engine::Arrived::No });
+                }
+                Ok(Made::default())
+            };
+            hands.ensure(Call::new(CallClass::Named, "create", name, b""), look, send)
+        };
+        tokio::try_join!(
+            wish(format!("{unit} slow"), 50),
+            wish(format!("{unit} refused once"), 5),
+            wish("shared".to_owned(), 20),
+        )?;
+        Ok(())
+    }
+
+    async fn look(&self, _: &Unit, _: &CheckName, _: &Eyes) -> Verdict {
+        Verdict::ready(Evidence::new("fine"))
+    }
+
+    async fn probe(&self, _: &Unit, _: &CheckName, _: &Hands) -> Result<Verdict, ActError> {
+        Ok(Verdict::not_yet(""))
+    }
+
+    async fn inputs(&self, _: &Unit, _: &CheckName, _: &Eyes) -> Result<Digest, Failure> {
+        Ok(Digest::ZERO)
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn calls_under_way_are_no_doubts_and_nothing_is_made_twice() {
+    let world = Together::default();
+    let log = run(CHAIN, world.clone()).await;
+    assert_eq!(log.outcome, RunOutcome::Proven);
+    let arrived = world.arrived.lock().unwrap();
+    assert_eq!(arrived.iter().filter(|name| *name == "shared").count(), 1, "{arrived:?}");
+    let slow = arrived.iter().filter(|name| name.ends_with("slow")).count();
+    assert_eq!(slow, plan(CHAIN).units().count(), "{arrived:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_not_required_warns_and_does_not_fail() {
+    const OPTIONAL: &[Stage] = &[Stage {
+        name: "etcd",
+        after: &[],
+        scope: Scope::Cluster,
+        checks: &[Check::gate("defragmented", MINUTE).optional()],
+    }];
+    let log = run(OPTIONAL, looks(vec![Verdict::not_yet("60 % free")])).await;
+    assert_eq!(log.outcome, RunOutcome::Proven);
+    let warned = log.events.iter().find_map(|event| match &event.what {
+        What::Warning { message, .. } => Some(message.as_str()),
+        _ => None,
+    });
+    let expected = "defragmented is not ready, and not required: SW0101: 60 % free";
+    assert_eq!(warned, Some(expected));
 }
 
 #[tokio::test(start_paused = true)]
@@ -376,8 +572,8 @@ struct Foggy;
 impl Work for Foggy {
     async fn act(&self, _: &Unit, hands: &Hands) -> Result<(), ActError> {
         let call = || Call::new(CallClass::Once, "bootstrap", "cp-1", b"");
-        let fog = async || Ok(Sight::Unclear { because: "etcd is preparing".to_owned() });
-        let nothing = async || Ok(Sight::NotThere);
+        let fog = async |_| Ok(Sight::Unclear { because: "etcd is preparing".to_owned() });
+        let nothing = async |_| Ok(Sight::NotThere);
         let lost = |_| async {
             Err(SendError {
                 failure: Failure::transient("connection reset"),
@@ -401,8 +597,8 @@ impl Work for Foggy {
         Ok(Verdict::not_yet(""))
     }
 
-    async fn inputs(&self, _: &Unit, _: &CheckName, _: &Eyes) -> Digest {
-        Digest::ZERO
+    async fn inputs(&self, _: &Unit, _: &CheckName, _: &Eyes) -> Result<Digest, Failure> {
+        Ok(Digest::ZERO)
     }
 }
 

@@ -125,11 +125,12 @@ pub fn read(path: &Path) -> Result<JournalFile, ReadError> {
     let mut events = Vec::with_capacity(whole.lines.len());
     for (number, text) in whole.numbered_events() {
         let line: EventLine = parse(path, number, text)?;
-        state.apply(&line.event).map_err(|source| ReadError::Illegal {
-            path: path.to_owned(),
-            line: number,
-            source,
-        })?;
+        let ours = if line.event.run == header.run {
+            state.apply(&line.event)
+        } else {
+            Err(IllegalEvent::OtherRun(line.event.run))
+        };
+        ours.map_err(|source| ReadError::Illegal { path: path.to_owned(), line: number, source })?;
         events.push(line.event);
     }
     Ok(JournalFile { header, events, state, chain })

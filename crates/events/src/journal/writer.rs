@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::format::{Header, Line, Version};
 use super::reader::{self, JournalFile, ReadError, Torn};
-use crate::{Digest, Event};
+use crate::{Digest, Event, private};
 
 /// Whether an append waits for the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,14 +86,14 @@ impl Writer {
         durability: Durability,
     ) -> Result<Self, WriteError> {
         let failed = |source| WriteError::Create { path: path.to_owned(), source };
-        let file = private_file(path).map_err(failed)?;
+        let file = private::options().append(true).create_new(true).open(path).map_err(failed)?;
         let head = Digest::ZERO;
         let mut writer = Self { path: path.to_owned(), file, head, durability, buffer: Vec::new() };
         let line = serde_json::to_vec(header).map_err(WriteError::Encode)?;
         writer.put_line(&line);
         writer.commit()?;
         if durability == Durability::Synced {
-            sync_folder(path).map_err(failed)?;
+            private::sync_folder_of(path).map_err(failed)?;
         }
         Ok(writer)
     }
@@ -159,22 +159,5 @@ impl Writer {
         self.head = Digest::of(line);
         self.buffer.extend_from_slice(line);
         self.buffer.push(b'\n');
-    }
-}
-
-/// Makes a file that only its owner can read, and that did not exist.
-fn private_file(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.append(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
-}
-
-/// A new file is only there after a crash if its folder was synced as well.
-fn sync_folder(path: &Path) -> io::Result<()> {
-    match path.parent() {
-        Some(folder) if cfg!(unix) => File::open(folder)?.sync_all(),
-        _ => Ok(()),
     }
 }

@@ -1,13 +1,17 @@
 //! The forms in which a secret travels.
 
+use std::fmt::Write as _;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
 /// Lines of a secret text shorter than this say nothing on their own.
 const MIN_LINE: usize = 16;
 
-/// Returns every byte string that gives `secret` away: plain, JSON-escaped once
-/// and twice, as base64 of either at any offset, URL-escaped, and line by line.
+/// Returns every byte string that gives `secret` away: plain, JSON-escaped by
+/// any of the usual encoders and up to three deep, as base64 of either at any
+/// offset, URL-escaped, and line by line. Base64 that is wrapped into lines is
+/// not among them.
 ///
 /// Single lines matter because a PEM key in a YAML block is indented, which
 /// tears the text as a whole apart.
@@ -23,20 +27,67 @@ pub(super) fn forms(secret: &str) -> Vec<Vec<u8>> {
 }
 
 fn forms_of_text(text: &str) -> Vec<Vec<u8>> {
-    let once = json_escaped(text);
-    let mut forms = vec![percent_escaped(text, Hex::Upper), percent_escaped(text, Hex::Lower)];
-    // JSON is often wrapped in base64, as in the data of a Kubernetes Secret.
-    forms.extend(base64_cores(text.as_bytes()));
-    forms.extend(base64_cores(once.as_bytes()));
-    forms.push(json_escaped(&once).into_bytes());
-    forms.push(once.into_bytes());
+    let mut forms = url_escaped(text);
     forms.push(text.as_bytes().to_vec());
+    forms.extend(base64_cores(text.as_bytes()));
+    for escaped in json_escaped(text) {
+        // JSON is often wrapped in base64, as in the data of a Kubernetes Secret.
+        forms.extend(base64_cores(escaped.as_bytes()));
+        forms.extend(nested(escaped).into_iter().map(String::into_bytes));
+    }
     forms
 }
 
-fn json_escaped(text: &str) -> String {
+/// Returns the text as the JSON encoders around us write it: plain, with the
+/// characters that Go escapes for HTML, in ASCII only, or both.
+fn json_escaped(text: &str) -> Vec<String> {
+    let plain = json_string(text);
+    let html = |escaped: &str| {
+        escaped.replace('&', "\\u0026").replace('<', "\\u003c").replace('>', "\\u003e")
+    };
+    let ascii = ascii_only(&plain);
+    vec![html(&plain), html(&ascii), plain, ascii]
+}
+
+/// Returns JSON in a string of JSON, and once more: a manifest in an
+/// annotation is that deep in the line of a journal.
+fn nested(escaped: String) -> Vec<String> {
+    let twice = json_string(&escaped);
+    let thrice = json_string(&twice);
+    vec![escaped, twice, thrice]
+}
+
+fn json_string(text: &str) -> String {
     let quoted = serde_json::Value::from(text).to_string();
     quoted[1..quoted.len() - 1].to_owned()
+}
+
+fn ascii_only(escaped: &str) -> String {
+    let mut ascii = String::with_capacity(escaped.len());
+    let mut units = [0; 2];
+    for symbol in escaped.chars() {
+        if symbol.is_ascii() {
+            ascii.push(symbol);
+            continue;
+        }
+        for unit in symbol.encode_utf16(&mut units) {
+            write!(ascii, "\\u{unit:04x}").expect("a string takes any text");
+        }
+    }
+    ascii
+}
+
+/// Returns the text as URLs and forms carry it.
+fn url_escaped(text: &str) -> Vec<Vec<u8>> {
+    let mut forms = Vec::new();
+    for hex in [Hex::Upper, Hex::Lower] {
+        for kept in ["-._~", "-._~!'()*", "-._~!$&'()*+,;=:@/"] {
+            let escaped = percent_escaped(text, kept, hex);
+            forms.push(escaped.replace("%20", "+").into_bytes());
+            forms.push(escaped.into_bytes());
+        }
+    }
+    forms
 }
 
 #[derive(Clone, Copy)]
@@ -45,16 +96,19 @@ enum Hex {
     Lower,
 }
 
-fn percent_escaped(text: &str, hex: Hex) -> Vec<u8> {
-    let mut escaped = Vec::with_capacity(text.len());
+fn percent_escaped(text: &str, kept: &str, hex: Hex) -> String {
+    let mut escaped = String::with_capacity(text.len());
     for byte in text.bytes() {
-        match (byte, hex) {
-            (b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~', _) => {
-                escaped.push(byte);
+        let symbol = char::from(byte);
+        let written = match hex {
+            _ if byte.is_ascii_alphanumeric() || kept.contains(symbol) => {
+                escaped.push(symbol);
+                Ok(())
             }
-            (_, Hex::Upper) => escaped.extend(format!("%{byte:02X}").bytes()),
-            (_, Hex::Lower) => escaped.extend(format!("%{byte:02x}").bytes()),
-        }
+            Hex::Upper => write!(escaped, "%{byte:02X}"),
+            Hex::Lower => write!(escaped, "%{byte:02x}"),
+        };
+        written.expect("a string takes any text");
     }
     escaped
 }

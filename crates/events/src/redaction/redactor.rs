@@ -119,6 +119,10 @@ impl Redactor {
                     })
                     .collect();
             }
+            // A secret of digits may travel as a number.
+            Value::Number(number) if self.finds(number.to_string().as_bytes()) => {
+                *value = Value::String(self.hide_text(&number.to_string()));
+            }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
@@ -156,8 +160,8 @@ impl Redactor {
             .flat_map(|(owner, secret)| secret.forms.iter().map(move |form| (owner, form)))
             .unzip();
         self.owners = owners;
-        self.search =
-            AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(forms).ok();
+        let search = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(forms);
+        self.search = Some(search.expect("some thousands of short patterns can be built"));
     }
 }
 

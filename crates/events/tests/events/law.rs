@@ -2,7 +2,7 @@
 
 use events::{
     CallOutcome, Cause, Code, Failure, Hindrance, IllegalEvent, Interruption, RunOutcome, RunState,
-    Seq, Unit, UnitOutcome, UnitState, What,
+    Seq, Unit, UnitOutcome, UnitState, Verdict, What,
 };
 use proptest::prelude::*;
 
@@ -124,6 +124,18 @@ fn intents_are_closed_once_and_before_their_unit() {
     assert_eq!(fold(events.clone()).unwrap().doubts().count(), 0);
     events.push(settled(4));
     assert_eq!(refusal(events), "no intent is open at 4");
+}
+
+#[test]
+fn a_unit_passes_only_with_its_proof() {
+    let mut events = proven_until(5, passed(network()));
+    assert_eq!(refusal(events.clone()), "network passes although its check `network` is not ready");
+    let lapsed = Verdict::not_yet("gone again");
+    let lapsed = What::Checked { unit: network(), check: "network".into(), verdict: lapsed };
+    events.insert(5, ready(network(), "network"));
+    assert!(fold(events.clone()).is_ok());
+    events.insert(6, lapsed);
+    assert_eq!(refusal(events), "network passes although its check `network` is not ready");
 }
 
 #[test]

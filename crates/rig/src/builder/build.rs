@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn failures_come_with_a_next_step() {
         assert!(advice("write /x: no space left on device").starts_with("free some disk"));
-        assert!(advice("dial tcp: lookup proxy.golang.org").starts_with("Go could not reach"));
+        assert!(advice("dial tcp: lookup modules.example.com").starts_with("Go could not reach"));
         assert!(advice("compile: signal: killed").contains("memory"));
         assert!(advice("syntax error").contains("SEAWORTHY_RIG_PATH"));
     }

@@ -140,10 +140,5 @@ fn evidence(folder: &RunFolder) -> EvidenceStore {
 }
 
 fn files(what: &What) -> &[Attachment] {
-    match what {
-        What::Checked { verdict, .. } => {
-            verdict.evidence().map_or(&[], |evidence| evidence.files.as_slice())
-        }
-        _ => &[],
-    }
+    what.evidence().map_or(&[], |evidence| evidence.files.as_slice())
 }

@@ -158,18 +158,19 @@ fn clerk_run(state: &StateFolder, opening: Opening, chance: &Chance) -> RunId {
     runtime.unwrap().block_on(async {
         let clock = Clock::starting_at("2026-11-15T12:00:00Z".parse().unwrap());
         let session = Session::open(state, opening, clock, chance).unwrap();
-        let (ledger, chance) = (session.ledger.clone(), chance.clone());
-        ledger.recorder().hide("token", &events::Secret::new(attaching::TOKEN)).unwrap();
-        let engine = Engine { ledger, chance, cancel: Cancel::new(), backoff: Backoff::default() };
-        engine.run(plan(), &Until::TheEnd, None, Arc::new(attaching::Clerk)).await.unwrap();
-        session.run
+        let (run, chance) = (session.run, chance.clone());
+        let token = events::Secret::new(attaching::TOKEN);
+        session.ledger.recorder().hide("token", &token).unwrap();
+        let engine = Engine { session, chance, cancel: Cancel::new(), backoff: Backoff::default() };
+        engine.run(plan(), &Until::TheEnd, Arc::new(attaching::Clerk)).await.unwrap();
+        run
     })
 }
 
 /// Work that attaches a file of evidence to every gate.
 mod attaching {
     use engine::{ActError, Eyes, Hands, Work};
-    use events::{Cause, CheckName, Code, Digest, Evidence, Unit, Verdict};
+    use events::{Cause, CheckName, Code, Digest, Evidence, Failure, Unit, Verdict};
 
     pub(super) const TOKEN: &str = "correct-horse-battery-staple";
 
@@ -199,8 +200,8 @@ mod attaching {
             Ok(Verdict::ready(Evidence::new(format!("{unit} probed"))))
         }
 
-        async fn inputs(&self, _: &Unit, _: &CheckName, _: &Eyes) -> Digest {
-            Digest::ZERO
+        async fn inputs(&self, _: &Unit, _: &CheckName, _: &Eyes) -> Result<Digest, Failure> {
+            Ok(Digest::ZERO)
         }
     }
 }

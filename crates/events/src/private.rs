@@ -1,0 +1,122 @@
+//! Files and folders that only their owner can read: state, journals,
+//! evidence, reports.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+/// Makes a folder, with those above it, that only its owner can enter, and
+/// that is still there after a crash of the machine. One that exists stays as
+/// it is.
+pub fn folder(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        folder(parent)?;
+    }
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    match builder.create(path) {
+        Ok(()) => sync_folder_of(path),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Returns options under which a new file can be read by its owner only.
+pub fn options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// Writes a file that appears whole or not at all, in place of one that may be there.
+pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let partial = write_partial(path, bytes)?;
+    fs::rename(&partial, path)?;
+    sync_folder_of(path)
+}
+
+/// Writes a file that appears whole or not at all, and returns what stands
+/// there now: where somebody else was faster, theirs.
+pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<Vec<u8>> {
+    let partial = write_partial(path, bytes)?;
+    // A link, other than a rename, never replaces what is there.
+    let linked = fs::hard_link(&partial, path);
+    let removed = fs::remove_file(&partial);
+    match linked {
+        Ok(()) => removed.and_then(|()| sync_folder_of(path)).map(|()| bytes.to_vec()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => fs::read(path),
+        // Some file systems know no links.
+        Err(_) => write_first(path, bytes),
+    }
+}
+
+fn write_first(path: &Path, bytes: &[u8]) -> io::Result<Vec<u8>> {
+    match options().write(true).create_new(true).open(path) {
+        Ok(mut file) => {
+            file.write_all(bytes)?;
+            file.sync_all()?;
+            Ok(bytes.to_vec())
+        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => fs::read(path),
+        Err(error) => Err(error),
+    }
+}
+
+/// Makes sure that a new name in the folder of `path` survives a crash of the machine.
+pub fn sync_folder_of(path: &Path) -> io::Result<()> {
+    match path.parent() {
+        Some(folder) if cfg!(unix) => {
+            let here = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+            File::open(here)?.sync_all()
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes the bytes beside `path`, under a name that no other process takes.
+fn write_partial(path: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
+    let mut name = path.as_os_str().to_owned();
+    // Random, because in containers that share a volume every process may be number 1.
+    let random = RandomState::new().build_hasher().finish();
+    name.push(format!(".{random:016x}.partial"));
+    let partial = PathBuf::from(name);
+    let mut file = options().write(true).create(true).truncate(true).open(&partial)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    Ok(partial)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_is_first_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cluster.json");
+        assert_eq!(write_new(&path, b"first").unwrap(), b"first");
+        assert_eq!(write_new(&path, b"second").unwrap(), b"first");
+        write(&path, b"third").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"third");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing partial is left");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nobody_else_can_read_them() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let root = tempfile::tempdir().unwrap();
+        let inner = root.path().join("a/b");
+        folder(&inner).unwrap();
+        let path = inner.join("file");
+        write(&path, b"").unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!([mode(&inner), mode(&path)], [0o700, 0o600]);
+    }
+}
