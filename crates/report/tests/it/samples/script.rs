@@ -89,7 +89,16 @@ pub(crate) fn run_id(number: u128) -> RunId {
 }
 
 /// Performs `plan`: each unit starts when what it waits for is over.
-pub(crate) fn perform(plan: Plan, mut script: impl FnMut(&Unit) -> Act) -> Sample {
+pub(crate) fn perform(mut plan: Plan, mut script: impl FnMut(&Unit) -> Act) -> Sample {
+    let mut acts: BTreeMap<Unit, Act> = BTreeMap::new();
+    for planned in &mut plan.stages {
+        acts.extend(planned.units().into_iter().map(|unit| (unit.clone(), script(&unit))));
+        let units = planned.units();
+        // What may be left out, the plan has said.
+        if units.iter().any(|unit| matches!(acts[unit].skips, Some((false, _)))) {
+            planned.checks.iter_mut().for_each(|check| check.required = false);
+        }
+    }
     let mut stage = Stage {
         lines: Vec::new(),
         ends: BTreeMap::new(),
@@ -100,7 +109,7 @@ pub(crate) fn perform(plan: Plan, mut script: impl FnMut(&Unit) -> Act) -> Sampl
     };
     for planned in &plan.stages {
         for (index, unit) in planned.units().into_iter().enumerate() {
-            let act = script(&unit);
+            let act = acts.remove(&unit).unwrap();
             stage.play(&plan, planned, &unit, index as u64, act);
         }
     }
@@ -176,7 +185,8 @@ impl Stage {
             self.finish(&unit, ready, None);
             return self.say(ready, 1, What::WillNotRun { unit, because });
         }
-        if let Some((required, reason)) = act.skips {
+        if let Some((_, reason)) = act.skips {
+            let required = planned.is_required(None);
             self.finish(&unit, ready, None);
             if required {
                 self.missing.push(format!("{unit}: {reason}"));
@@ -219,8 +229,11 @@ impl Stage {
         for (index, check) in planned.checks.iter().enumerate() {
             let name = || check.name.clone();
             if let Some(reason) = act.skips_checks.clone() {
-                self.missing.push(format!("{unit}, {}: {reason}", check.name));
-                let (check, required) = (Some(name()), true);
+                let required = check.required;
+                if required {
+                    self.missing.push(format!("{unit}, {}: {reason}", check.name));
+                }
+                let check = Some(name());
                 self.say(at, attempt, What::Skipped { unit: unit_(), check, required, reason });
                 continue;
             }
