@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::command_error::CommandError;
-use crate::commands::{completions, init, plan, reference, report, schema, validate};
+use crate::commands::{completions, init, plan, report, schema, validate};
 use crate::exit::Exit;
 use crate::ui::Ui;
 
@@ -30,7 +30,7 @@ pub(crate) struct Cli {
 /// What every command knows.
 #[derive(Args, Debug)]
 pub(crate) struct Shared {
-    /// Where the state of clusters lies [default: .seaworthy beside the cluster file]
+    /// Where the state of clusters lies [default: .seaworthy, beside the cluster file if one is given]
     #[arg(long, global = true, value_name = "FOLDER", env = "SEAWORTHY_STATE_DIR")]
     pub(crate) state_dir: Option<PathBuf>,
 
@@ -56,7 +56,6 @@ pub(crate) enum Command {
     Report(report::ReportArgs),
     Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),
-    Reference(reference::ReferenceArgs),
 }
 
 impl Command {
@@ -69,7 +68,6 @@ impl Command {
             Self::Report(args) => report::run(args, shared, ui),
             Self::Schema(args) => schema::run(&args, ui),
             Self::Completions(args) => completions::run(&args, ui),
-            Self::Reference(args) => reference::run(&args, ui),
         }
     }
 }

@@ -1,35 +1,7 @@
-//! The command line of seaworthy: reads what was asked, lets a command do it,
-//! and turns what came of it into words and an exit code.
-//!
-//! stdout carries data, stderr talks to people. This crate alone touches the
-//! terminal, the environment and the process's exit.
-
-mod cli;
-mod command_error;
-mod commands;
-mod exit;
-mod run_finder;
-mod ui;
+//! The binary; everything else is in the library beside it.
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
-
-use crate::cli::Cli;
-use crate::exit::Exit;
-use crate::ui::Ui;
-
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    cli.shared.color.write_global();
-    let mut ui = Ui::new(cli.output);
-    let exit = match cli.command.run(&cli.shared, &mut ui) {
-        Ok(()) => Exit::Done,
-        Err(error) => {
-            // Where even stderr is gone there is nobody left to tell.
-            let _ = error.print(&mut ui.stderr());
-            error.exit()
-        }
-    };
-    ExitCode::from(exit.code())
+    seaworthy::run()
 }

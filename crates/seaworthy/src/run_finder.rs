@@ -15,8 +15,8 @@ pub(crate) struct RunFolder(PathBuf);
 
 impl RunFolder {
     /// Finds the run that is meant by `wanted` among all clusters below `state`.
-    pub(crate) fn find(state: &Path, wanted: Option<&str>) -> Result<Self, CommandError> {
-        if let Some(folder) = wanted.map(Path::new).and_then(as_path) {
+    pub(crate) fn find(state: &Path, wanted: Option<&Path>) -> Result<Self, CommandError> {
+        if let Some(folder) = wanted.and_then(as_path) {
             return Ok(Self(folder));
         }
         let mut runs = runs(state).map_err(|error| no_runs(state, &error))?;
@@ -25,6 +25,7 @@ impl RunFolder {
             let newest = runs.pop().map(|(_, folder)| Self(folder));
             return newest.ok_or_else(|| nothing_ran(state));
         };
+        let wanted = wanted.to_string_lossy();
         let upper = wanted.to_ascii_uppercase();
         runs.retain(|(run, _)| run.to_string().starts_with(&upper));
         match runs.as_slice() {
@@ -45,6 +46,11 @@ impl RunFolder {
     /// Returns the folder.
     pub(crate) fn path(&self) -> &Path {
         &self.0
+    }
+
+    /// Returns the run that the folder's name stands for.
+    pub(crate) fn run(&self) -> Option<RunId> {
+        self.0.file_name()?.to_str()?.parse().ok()
     }
 
     /// Returns the journal.

@@ -91,8 +91,3 @@ fn a_single_node_keeps_the_laws() {
 fn one_and_two_keep_the_laws() {
     keep(1, 2);
 }
-
-#[test]
-fn three_and_two_keep_the_laws() {
-    keep(3, 2);
-}

@@ -103,13 +103,15 @@ fn files(report: &Report) -> Vec<Attachment> {
     let units = report.stages.iter().flat_map(|stage| &stage.units);
     let mut checks: Vec<_> = units.flat_map(|unit| &unit.checks).collect();
     checks.sort_by_key(|check| check.state != CheckState::Failed);
-    checks
+    let causes = report.stages.iter().flat_map(|stage| &stage.units);
+    let causes = causes.filter_map(|unit| unit.cause.as_ref()?.evidence.as_deref());
+    let of_causes = causes.flat_map(|evidence| evidence.files.clone());
+    let of_checks = checks
         .into_iter()
         .flat_map(|check| &check.findings)
         .filter_map(|finding| finding.verdict.evidence())
-        .flat_map(|evidence| &evidence.files)
-        .cloned()
-        .collect()
+        .flat_map(|evidence| evidence.files.clone());
+    of_causes.chain(of_checks).collect()
 }
 
 /// How many bytes a value takes in the page.

@@ -331,7 +331,7 @@
     const chain = (cause.because || []).map((line, index) => el("p", {}, (index ? "← " : "") + line));
     const next = (cause.next || []).map((step) => el("p", {}, el("code", {}, step.command), " " + step.tells));
     return [...section("cause", el("p", {}, el("code", {}, cause.code), " " + cause.message)), ...section("because", ...chain),
-      ...section("so", cause.so ? el("p", {}, cause.so) : null), ...section("next", ...next)];
+      ...section("so", cause.so ? el("p", {}, cause.so) : null), ...evidence(cause.evidence), ...section("next", ...next)];
   }
 
   function call(one) {

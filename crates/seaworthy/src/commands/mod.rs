@@ -3,7 +3,6 @@
 pub(crate) mod completions;
 pub(crate) mod init;
 pub(crate) mod plan;
-pub(crate) mod reference;
 pub(crate) mod report;
 pub(crate) mod schema;
 pub(crate) mod validate;

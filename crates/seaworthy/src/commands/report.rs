@@ -1,13 +1,13 @@
 //! `report`: every report of a run, from its journal; `report verify`: is the
 //! journal as it was written?
 
-use std::fs;
-use std::io::Write as _;
+use std::collections::BTreeMap;
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use events::journal::{self, Chain, JournalFile};
-use events::{Attachment, EvidenceLimits, EvidenceStore, What};
+use events::journal::{self, JournalFile};
+use events::{Attachment, Digest, EvidenceLimits, EvidenceStore, RunId, What, private};
 use report::Story;
 use report::terminal::{Plain, Printer as _, say};
 use serde::Serialize;
@@ -29,7 +29,7 @@ use crate::ui::Ui;
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct ReportArgs {
     /// The run: its id, the beginning of it, or a path to its folder or journal [default: the newest]
-    run: Option<String>,
+    run: Option<PathBuf>,
 
     /// Where to write the reports [default: the run's folder]
     #[arg(long, value_name = "FOLDER")]
@@ -51,17 +51,23 @@ enum ReportCommand {
 #[derive(Args, Debug)]
 struct VerifyArgs {
     /// The run: its id, the beginning of it, or a path to its folder or journal [default: the newest]
-    run: Option<String>,
+    run: Option<PathBuf>,
+
+    /// The head that the run printed at its end: nothing was cut off or replaced as a whole
+    #[arg(long, value_name = "DIGEST")]
+    head: Option<Digest>,
 }
 
 /// What `report verify -o json` prints.
 #[derive(Serialize)]
 struct Verified {
-    journal: PathBuf,
+    journal: String,
+    run: RunId,
     lines: usize,
-    head: String,
+    head: Digest,
     evidence_files: usize,
     torn_bytes: u64,
+    ended: bool,
 }
 
 pub(crate) fn run(args: ReportArgs, shared: &Shared, ui: &Ui) -> Result<(), CommandError> {
@@ -72,7 +78,7 @@ pub(crate) fn run(args: ReportArgs, shared: &Shared, ui: &Ui) -> Result<(), Comm
             write_reports(&folder, args.out, ui)
         }
         Some(ReportCommand::Verify(args)) => {
-            verify(&RunFolder::find(&state, args.run.as_deref())?, ui)
+            verify(&RunFolder::find(&state, args.run.as_deref())?, args.head, ui)
         }
     }
 }
@@ -87,7 +93,9 @@ fn write_reports(folder: &RunFolder, out: Option<PathBuf>, ui: &Ui) -> Result<()
         printer.event(&story, event, &mut err)?;
     }
     let out = out.unwrap_or_else(|| folder.path().to_owned());
-    fs::create_dir_all(&out)?;
+    private::folder(&out).map_err(|error| {
+        CommandError::say(Exit::Usage, format!("could not make {}: {error}", out.display()))
+    })?;
     say(palette(ui), "Head", &journal.chain.head.to_string(), &mut err)?;
     let written = report::write_all(&story, &evidence(folder), &out)
         .map_err(|error| CommandError::new(Exit::Internal, &error))?;
@@ -102,37 +110,77 @@ fn write_reports(folder: &RunFolder, out: Option<PathBuf>, ui: &Ui) -> Result<()
     Ok(())
 }
 
-fn verify(folder: &RunFolder, ui: &Ui) -> Result<(), CommandError> {
+fn verify(folder: &RunFolder, head: Option<Digest>, ui: &Ui) -> Result<(), CommandError> {
     let journal = read(folder)?;
-    let evidence = evidence(folder);
-    let files: Vec<&Attachment> = journal.events.iter().flat_map(|e| files(&e.what)).collect();
-    for file in &files {
-        evidence.get(&file.digest).map_err(|error| {
-            let message = format!("the evidence `{}` cannot be trusted: {error}", file.name);
-            CommandError::say(Exit::NotProven, message)
-        })?;
+    let files = check_evidence(folder, &journal)?;
+    if let Some(expected) = head.filter(|head| *head != journal.chain.head) {
+        let found = journal.chain.head;
+        let message = format!("the head is {found}, not {expected}");
+        return Err(CommandError::say(Exit::NotProven, message)
+            .hint("lines were cut off or added at the end, or the journal is another one"));
     }
-    let Chain { head, lines, torn, .. } = journal.chain;
-    let torn_bytes = torn.map_or(0, |torn| torn.bytes);
-    let evidence_files = files.len();
-    if ui.output() == Output::Json {
-        let (journal, head) = (folder.journal(), head.to_string());
-        return Ok(ui.json(&Verified { journal, lines, head, evidence_files, torn_bytes })?);
+    let verified = Verified {
+        journal: folder.journal().display().to_string(),
+        run: journal.header.run,
+        lines: journal.chain.lines,
+        head: journal.chain.head,
+        evidence_files: files,
+        torn_bytes: journal.chain.torn.map_or(0, |torn| torn.bytes),
+        ended: journal.state.ended().is_some(),
+    };
+    match ui.output() {
+        Output::Json => ui.json(&verified)?,
+        Output::Text => tell(&verified, ui)?,
     }
-    let words =
-        format!("{lines} lines, {evidence_files} files of evidence, run {}", journal.header.run);
-    say(palette(ui), "Verified", &words, &mut ui.stderr())?;
-    if torn_bytes > 0 {
-        let words =
-            format!("{torn_bytes} bytes at the end were not written whole and do not count");
-        say(palette(ui), "Torn", &words, &mut ui.stderr())?;
-    }
-    writeln!(ui.stdout(), "{head}")?;
     Ok(())
 }
 
+/// Checks every file of evidence, and returns how many there are.
+fn check_evidence(folder: &RunFolder, journal: &JournalFile) -> Result<usize, CommandError> {
+    let evidence = evidence(folder);
+    let files: BTreeMap<_, _> = journal
+        .events
+        .iter()
+        .flat_map(|event| files(&event.what))
+        .map(|file| (file.digest, &file.name))
+        .collect();
+    for (digest, name) in &files {
+        evidence.get(digest).map_err(|error| {
+            let message = format!("the evidence `{name}` cannot be trusted: {error}");
+            CommandError::say(Exit::NotProven, message)
+        })?;
+    }
+    Ok(files.len())
+}
+
+fn tell(verified: &Verified, ui: &Ui) -> io::Result<()> {
+    let Verified { run, lines, head, evidence_files, torn_bytes, ended, .. } = verified;
+    let mut err = ui.stderr();
+    let files = if *evidence_files == 1 { "file" } else { "files" };
+    let words = format!("run {run}: {lines} lines, {evidence_files} {files} of evidence");
+    say(palette(ui), "Verified", &words, &mut err)?;
+    if *torn_bytes > 0 {
+        let words =
+            format!("{torn_bytes} bytes at the end were not written whole and do not count");
+        say(palette(ui), "Torn", &words, &mut err)?;
+    }
+    if !ended {
+        let words = "the run has no end: its process died, or lines were cut off; `--head` tells";
+        say(palette(ui), "Open", words, &mut err)?;
+    }
+    writeln!(ui.stdout(), "{head}")
+}
+
 fn read(folder: &RunFolder) -> Result<JournalFile, CommandError> {
-    journal::read(&folder.journal()).map_err(|error| CommandError::new(Exit::NotProven, &error))
+    let journal = journal::read(&folder.journal())
+        .map_err(|error| CommandError::new(Exit::NotProven, &error))?;
+    match folder.run() {
+        Some(run) if run != journal.header.run => Err(CommandError::say(
+            Exit::NotProven,
+            format!("the folder of run {run} holds the journal of run {}", journal.header.run),
+        )),
+        _ => Ok(journal),
+    }
 }
 
 fn evidence(folder: &RunFolder) -> EvidenceStore {

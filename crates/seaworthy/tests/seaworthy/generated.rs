@@ -8,7 +8,7 @@ use crate::workplace::Workplace;
 
 #[test]
 fn the_command_reference_is_up_to_date() {
-    check("docs/reference.md", &Workplace::new().run(["reference"]).stdout);
+    check("docs/reference.md", &seaworthy::reference());
 }
 
 #[test]

@@ -1,0 +1,39 @@
+//! The command line of seaworthy: reads what was asked, lets a command do it,
+//! and turns what came of it into words and an exit code.
+//!
+//! stdout carries data, stderr talks to people. This crate alone touches the
+//! terminal, the environment and the process's exit.
+
+mod cli;
+mod command_error;
+mod commands;
+mod exit;
+mod reference;
+mod run_finder;
+mod ui;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::cli::Cli;
+use crate::exit::Exit;
+use crate::ui::Ui;
+
+pub use crate::reference::reference;
+
+/// Reads the command line, does what was asked, and returns how the process ends.
+pub fn run() -> ExitCode {
+    let cli = Cli::parse();
+    cli.shared.color.write_global();
+    let mut ui = Ui::new(cli.output);
+    let exit = match cli.command.run(&cli.shared, &mut ui) {
+        Ok(()) => Exit::Done,
+        Err(error) => {
+            // Where even stderr is gone there is nobody left to tell.
+            let _ = error.print(&mut ui.stderr());
+            error.exit()
+        }
+    };
+    ExitCode::from(exit.code())
+}
