@@ -318,3 +318,87 @@ impl Drop for FlushGuard<'_> {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::Durability;
+    use crate::{ClusterId, EvidenceLimits, Plan};
+
+    fn started() -> What {
+        let plan = Plan {
+            command: "up".to_owned(),
+            cluster: "demo".to_owned(),
+            cluster_id: ClusterId::NIL,
+            title: String::new(),
+            tool: String::new(),
+            nodes: Vec::new(),
+            stages: Vec::new(),
+            spec: None,
+            monthly_cents: None,
+            simulated_speed: None,
+        };
+        What::RunStarted { plan: Box::new(plan), resumes: None }
+    }
+
+    fn pinned() -> What {
+        What::Pinned { key: "a".to_owned(), value: "b".to_owned() }
+    }
+
+    fn recorder(
+        folder: &std::path::Path,
+        change: impl FnOnce(Writer) -> Writer,
+        observers: Vec<Observer>,
+    ) -> Recorder {
+        let header = Header::new(RunId::new(jiff::Timestamp::UNIX_EPOCH, 1), ClusterId::NIL);
+        let path = folder.join("journal.jsonl");
+        let writer = Writer::create(&path, &header, Durability::Synced).unwrap();
+        let evidence = EvidenceStore::new(folder, EvidenceLimits::default());
+        let clock = Clock::starting_at(jiff::Timestamp::UNIX_EPOCH);
+        let redactor = Redactor::new([0; 32]);
+        Recorder::new(&header, change(writer), evidence, redactor, clock, observers)
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn a_full_disk_ends_the_recording_and_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let recorder = recorder(folder.path(), Writer::on_a_full_disk, vec![]);
+        let error = recorder.record_durably(1, started()).await.unwrap_err();
+        let source = std::error::Error::source(&error).unwrap();
+        assert!(source.to_string().starts_with("could not append to the journal"), "{source}");
+        let cause = source.source().unwrap().to_string();
+        assert!(cause.starts_with("No space left on device"), "{cause}");
+        assert!(matches!(recorder.record(1, pinned()), Err(RecordError::Disk(_))));
+        assert!(recorder.flushed().await.is_err());
+    }
+
+    #[tokio::test]
+    async fn a_panicking_observer_ends_the_recording_and_hangs_nobody() {
+        let folder = tempfile::tempdir().unwrap();
+        let observer: Observer = Box::new(|event| {
+            if event.seq.0 == 2 {
+                std::panic::resume_unwind(Box::new("the terminal is broken"));
+            }
+        });
+        let recorder = recorder(folder.path(), |writer| writer, vec![observer]);
+        recorder.record_durably(1, started()).await.unwrap();
+        recorder.flushed().await.unwrap();
+        recorder.record_durably(1, pinned()).await.expect("it is on disk before anybody sees it");
+        assert!(matches!(recorder.flushed().await, Err(RecordError::Observer)));
+        assert!(matches!(recorder.record(1, pinned()), Err(RecordError::Observer)));
+    }
+
+    #[tokio::test]
+    async fn a_slow_observer_holds_up_no_call() {
+        let folder = tempfile::tempdir().unwrap();
+        let (release, held) = std::sync::mpsc::channel::<()>();
+        let observer: Observer = Box::new(move |_| {
+            let _ = held.recv();
+        });
+        let recorder = recorder(folder.path(), |writer| writer, vec![observer]);
+        recorder.record_durably(1, started()).await.unwrap();
+        drop(release);
+        recorder.flushed().await.unwrap();
+    }
+}

@@ -161,3 +161,12 @@ impl Writer {
         self.buffer.push(b'\n');
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+impl Writer {
+    /// The same journal on a disk that has no room left.
+    pub(crate) fn on_a_full_disk(mut self) -> Self {
+        self.file = OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+        self
+    }
+}

@@ -207,6 +207,35 @@ mod tests {
     }
 
     #[test]
+    fn what_gos_encoder_and_forms_write_is_found() {
+        let secret = "a&b <c> \u{e4}=42";
+        let texts = [
+            r"a\u0026b \u003cc\u003e \u00e4=42",
+            r"a\u0026b \u003cc\u003e ä=42",
+            r"a&b <c> \u00e4=42",
+            r"a\\u0026b \\u003cc\\u003e ä=42",
+            "a%26b+%3Cc%3E+%C3%A4%3D42",
+            "a&b+%3cc%3e+%c3%a4=42",
+        ];
+        for text in texts {
+            let hidden = redactor(secret).hide_bytes(format!("x {text} y").as_bytes());
+            let hidden = String::from_utf8(hidden).unwrap();
+            assert!(
+                hidden.starts_with("x «secret:") && hidden.ends_with("» y"),
+                "{text} → {hidden}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_secret_of_digits_is_found_as_a_number() {
+        let mut value = serde_json::json!({"pin": 12_345_678_901_u64, "port": 6443});
+        redactor("12345678901").hide_value(&mut value);
+        assert!(value["pin"].as_str().unwrap().starts_with("«secret:"), "{value}");
+        assert_eq!(value["port"], 6443);
+    }
+
+    #[test]
     fn a_secret_that_begins_with_another_is_replaced_as_a_whole() {
         let mut redactor = redactor("12345678");
         redactor.add("longer", &Secret::new("12345678abc")).unwrap();

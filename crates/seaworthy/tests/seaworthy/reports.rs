@@ -103,6 +103,59 @@ fn verify_finds_what_was_changed() {
     assert_eq!(workplace.run(["report"]).exit, 3, "no report is made of it");
 }
 
+#[test]
+fn verify_tells_what_only_the_head_can_tell() {
+    let workplace = Workplace::new();
+    let run = proven(&workplace.path().join(".seaworthy"));
+    let folder = workplace.path().join(format!(".seaworthy/demo/runs/{run}"));
+    let head = workplace.run(["report", "verify"]).stdout.trim().to_owned();
+    assert_eq!(workplace.run(["report", "verify", "--head", &head]).exit, 0);
+
+    let journal = folder.join("journal.jsonl");
+    let text = fs::read_to_string(&journal).unwrap();
+    let cut: String = text.split_inclusive('\n').take(40).collect();
+    fs::write(&journal, cut).unwrap();
+    let ran = workplace.run(["report", "verify"]);
+    assert_eq!(ran.exit, 0, "a run that died looks the same: {ran}");
+    assert!(ran.stderr.contains("the run has no end"), "{ran}");
+    let ran = workplace.run(["report", "verify", "--head", &head]);
+    assert_eq!(ran.exit, 3, "{ran}");
+    assert!(ran.stderr.contains(&format!("not {head}")), "{ran}");
+    fs::write(&journal, text).unwrap();
+
+    let other = workplace.path().join(".seaworthy/demo/runs/01MC0000000000000000000000");
+    fs::rename(&folder, other).unwrap();
+    let ran = workplace.run(["report", "verify"]);
+    assert_eq!(ran.exit, 3, "{ran}");
+    assert!(ran.stderr.contains("holds the journal of run"), "{ran}");
+}
+
+#[test]
+fn verify_checks_the_evidence_of_a_failure_too() {
+    let workplace = Workplace::new();
+    let root = workplace.path().join(".seaworthy/demo");
+    let chance = Chance::seeded(1);
+    let state = StateFolder::open(&root, &chance).unwrap();
+    let opening = Opening {
+        pid: 1,
+        host: "test".to_owned(),
+        command: "up".to_owned(),
+        durability: Durability::Unsynced,
+        observers: vec![],
+    };
+    let run = clerk_run(&state, opening, &chance);
+    assert_eq!(workplace.run(["report", "verify"]).exit, 0);
+    for file in fs::read_dir(state.run(run).join("evidence")).unwrap() {
+        let path = file.unwrap().path();
+        if fs::read_to_string(&path).unwrap().contains("the last words") {
+            fs::write(&path, "nothing to see here").unwrap();
+        }
+    }
+    let ran = workplace.run(["report", "verify"]);
+    assert_eq!(ran.exit, 3, "{ran}");
+    assert!(ran.stderr.contains("the evidence `etcd.log` cannot be trusted"), "{ran}");
+}
+
 /// Watches a run live, then replays its journal: the lines and every file are
 /// the same, byte for byte.
 #[test]
