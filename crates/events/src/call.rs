@@ -16,7 +16,9 @@ pub enum CallClass {
     Named,
     /// Sending it twice is the same as once: send.
     Idempotent,
-    /// Must never be sent again while it may have arrived: look, and wait.
+    /// Must never be sent again while it may have arrived: look, and wait. Its
+    /// name says which life of its target is meant, such as a server's id:
+    /// otherwise a target that was made anew could never be served.
     Once,
     /// Its target has no name of its own: it carries our label, look for that.
     Unnamed,
