@@ -6,6 +6,12 @@ use crate::workplace::Workplace;
 
 const TEN_MISTAKES: &str = include_str!("../../../spec/tests/ten-mistakes.yaml");
 
+const EXAMPLES: [(&str, &str); 3] = [
+    ("hetzner.yaml", include_str!("../../../../examples/hetzner.yaml")),
+    ("proxmox.yaml", include_str!("../../../../examples/proxmox.yaml")),
+    ("machines.yaml", include_str!("../../../../examples/machines.yaml")),
+];
+
 #[test]
 fn init_then_validate_then_plan() {
     let workplace = Workplace::new();
@@ -35,6 +41,21 @@ fn every_cloud_can_be_begun() {
             assert_eq!(ran.exit, 0, "{cloud} {control_planes}+{workers}: {ran}");
             let ran = workplace.run(["plan"]);
             assert_eq!(ran.exit, 0, "{cloud} {control_planes}+{workers}: {ran}");
+        }
+    }
+}
+
+#[test]
+fn the_commands_in_the_examples_work_as_written() {
+    for (name, text) in EXAMPLES {
+        let workplace = Workplace::new();
+        workplace.write(name, text);
+        let lines = text.lines().filter_map(|line| line.strip_prefix("#   seaworthy "));
+        let commands: Vec<&str> = lines.collect();
+        assert_eq!(commands.len(), 2, "{name}");
+        for command in commands {
+            let ran = workplace.run(command.split_whitespace());
+            assert_eq!(ran.exit, 0, "{command}: {ran}");
         }
     }
 }
