@@ -593,6 +593,11 @@ fn door_cases() -> Vec<Case> {
             &[("  addons:", "  firewall: { talosAPI: [0.0.0.0/0, \"::/0\"] }\n  addons:")],
         ),
         case(
+            Rule::UnguardedLoadBalancer,
+            HETZNER,
+            &[("  addons:", "  firewall: { kubernetesAPI: [my-ip] }\n  addons:")],
+        ),
+        case(
             Rule::NobodyMayEnter,
             HETZNER,
             &[("  addons:", "  firewall: { talosAPI: [] }\n  addons:")],

@@ -5,10 +5,10 @@ use std::net::Ipv4Addr;
 
 use proptest::prelude::*;
 use spec::plan::{
-    Bill, ClusterId, Hardware, LabelSet, NodePlan, Offer, PriceError, PriceTable, Role, Stage,
-    Timeouts,
+    AssignedLater, Bill, ClusterId, Endpoint, Hardware, LabelSet, NodePlan, Offer, PriceError,
+    PriceTable, Role, San, Stage, Timeouts,
 };
-use spec::{Cidr, Cluster, Colour, Duration, Euro, LoadBalancerType, Location, Plan};
+use spec::{Cidr, Cluster, Colour, Duration, Euro, LoadBalancerType, Location, Plan, Rule};
 
 const HETZNER: &str = include_str!("bases/hetzner.yaml");
 const PROXMOX: &str = include_str!("bases/proxmox.yaml");
@@ -72,6 +72,36 @@ fn a_load_balancer_beside_a_vip_has_to_be_asked_for() {
     assert_eq!(asked.balancer_type, LoadBalancerType::Lb21);
     assert_eq!((asked.interval, asked.retries), (Duration::from_secs(15), 0));
     assert_eq!(asked.timeout, Duration::from_secs(2));
+}
+
+#[test]
+fn a_private_load_balancer_is_reached_at_its_private_address() {
+    let settings = "type: cax11, loadBalancer: { public: false }";
+    let plan = plan(&HETZNER.replace("type: cax11", settings));
+    let address = Ipv4Addr::new(10, 0, 64, 139);
+    let balancer = plan.load_balancer.expect("one");
+    assert_eq!((balancer.public_interface, balancer.address), (false, address));
+    assert_eq!(plan.endpoint, Endpoint::PrivateLoadBalancer(address));
+    assert!(!plan.sans.contains(&San::Later(AssignedLater::LoadBalancer)));
+}
+
+#[test]
+fn a_guarded_api_behind_an_open_load_balancer_is_warned_about() {
+    let warned = |balancer: &str, sources: &str| {
+        let text = HETZNER
+            .replace("type: cax11", &format!("type: cax11, loadBalancer: {balancer}"))
+            .replace(
+                "  addons:",
+                &format!("  firewall: {{ kubernetesAPI: [{sources}] }}\n  addons:"),
+            );
+        let reading = spec::read("cluster.yaml", text.as_bytes());
+        assert_eq!(reading.errors(), 0, "{}", reading.render(Colour::Plain));
+        reading.problems().iter().any(|problem| problem.rule == Rule::UnguardedLoadBalancer)
+    };
+    assert!(warned("{}", "my-ip"));
+    assert!(!warned("{}", "my-ip, 0.0.0.0/0"), "it says itself that it is open");
+    assert!(!warned("{ public: false }", "my-ip"));
+    assert!(!warned("{ public: true }", "my-ip"), "it is meant");
 }
 
 #[test]

@@ -76,8 +76,11 @@ fn print(plan: &Plan, title: &str, stages: &[PlannedStage], out: &mut dyn Write)
         print_firewall(firewall, out)?;
     }
     if let Some(balancer) = &plan.load_balancer {
-        let about =
-            format!("{}  {}  {}", balancer.balancer_type, balancer.location, balancer.address);
+        let reach = if balancer.public_interface { "open to everybody" } else { "private" };
+        let about = format!(
+            "{}  {}  {}  {reach}",
+            balancer.balancer_type, balancer.location, balancer.address
+        );
         row(out, "load balancer", &balancer.name, &about)?;
     }
     for node in &plan.nodes {
@@ -153,6 +156,8 @@ fn endpoint(endpoint: &Endpoint) -> String {
     match endpoint {
         Endpoint::Hostname(name) => format!("https://{name}:6443"),
         Endpoint::LoadBalancer(name) => format!("load balancer {name}, port 6443"),
-        Endpoint::Vip(address) | Endpoint::Node(address) => format!("https://{address}:6443"),
+        Endpoint::PrivateLoadBalancer(address)
+        | Endpoint::Vip(address)
+        | Endpoint::Node(address) => format!("https://{address}:6443"),
     }
 }

@@ -88,6 +88,8 @@ pub struct LoadBalancer {
     pub at: Span,
     /// Whether there is one.
     pub enabled: Option<Spanned<bool>>,
+    /// Whether it has a public address.
+    pub public: Option<Spanned<bool>>,
     /// Its type.
     pub balancer_type: Option<Spanned<LoadBalancerType>>,
     /// How it finds out which control planes answer.
@@ -249,6 +251,11 @@ static LOAD_BALANCER: Shape = Shape {
             Kind::Scalar(bool::FORMAT),
             "Whether there is one. Default: true, unless `vip` is set.",
         ),
+        optional(
+            "public",
+            Kind::Scalar(bool::FORMAT),
+            "Whether it has a public address. No firewall applies to a load balancer: everybody reaches a public one, and authentication alone protects the API. Without it the API is reached from the private network. Default: true.",
+        ),
         optional("type", Kind::Scalar(LoadBalancerType::FORMAT), "Its type. Default: lb11."),
         optional(
             "healthCheck",
@@ -351,6 +358,7 @@ impl LoadBalancer {
         let balancer = Self {
             at: fields.at(),
             enabled: fields.optional("enabled"),
+            public: fields.optional("public"),
             balancer_type: fields.optional("type"),
             health_check: fields.map("healthCheck").map(HealthCheck::decode),
         };

@@ -140,8 +140,8 @@ static QUESTIONS: [Question; 22] = [
     only(
         CloudKind::Hetzner,
         "allow",
-        "Who may reach the APIs",
-        "A network, or `my-ip` for this machine.",
+        "Who may reach the nodes",
+        "A network, or `my-ip` for this machine. The load balancer is open to all.",
         Proposal::Text("my-ip"),
         is::<SourceRange>,
     ),

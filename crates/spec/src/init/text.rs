@@ -133,7 +133,10 @@ fn control_plane(answers: &Answers) -> Result<String, InvalidAnswer> {
     let count = answers.number("control-planes")?;
     let settings = match answers.cloud() {
         CloudKind::Hetzner => format!(
-            "    count: {count}\n    type: {}\n    # fallbacks: [{{ location: nbg1 }}]   # if the type is sold out\n",
+            "    count: {count}\n    type: {}\n    # fallbacks: [{{ location: nbg1 }}]   # if the type is sold out\n    \
+             # No firewall guards a load balancer: everybody reaches the Kubernetes API there, and\n    \
+             # authentication keeps them out. `public: false` keeps it in the private network.\n    \
+             loadBalancer: {{ public: true }}\n",
             asked(answers, "type")?
         ),
         CloudKind::Proxmox => format!(
@@ -192,7 +195,7 @@ fn firewall(answers: &Answers) -> Result<String, InvalidAnswer> {
     }
     let source = asked(answers, "allow")?;
     Ok(format!(
-        "  # Who may reach the APIs; `my-ip` is the machine that runs seaworthy.\n  firewall:\n    \
+        "  # Who may reach the nodes; `my-ip` is the machine that runs seaworthy.\n  firewall:\n    \
          talosAPI: [{source}]\n    kubernetesAPI: [{source}]\n"
     ))
 }
