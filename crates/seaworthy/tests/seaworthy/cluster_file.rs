@@ -72,6 +72,33 @@ fn a_wrong_answer_writes_nothing() {
 }
 
 #[test]
+fn answers_that_do_not_fit_write_nothing() {
+    let workplace = Workplace::new();
+    let flags = ["--cloud", "machines", "--gateway", "10.1.1.1"];
+    assert_snapshot!(workplace.run(["init", "mine.yaml"].into_iter().chain(flags)));
+    assert!(!workplace.path().join("mine.yaml").exists());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_path_need_not_be_utf8() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let workplace = Workplace::new();
+    let name = OsStr::from_bytes(b"caf\xE9.yaml");
+    let run = |command: &str| {
+        let args = [OsStr::new(command), name, OsStr::new("-o"), OsStr::new("json")];
+        let ran = workplace.run(args);
+        assert_eq!(ran.exit, 0, "{command}: {ran}");
+        serde_json::from_str::<serde_json::Value>(&ran.stdout).unwrap()
+    };
+    assert_eq!(run("init")["file"], "caf\u{FFFD}.yaml");
+    run("validate");
+    run("plan");
+}
+
+#[test]
 fn ten_mistakes_get_ten_messages() {
     let workplace = Workplace::new();
     workplace.write("cluster.yaml", TEN_MISTAKES);
