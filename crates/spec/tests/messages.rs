@@ -378,6 +378,7 @@ fn node_cases() -> Vec<Case> {
         ),
         case(Rule::NoEffect, PROXMOX, &[("  addons:", "  maxMonthlyEur: 60\n  addons:")]),
         case(Rule::VmIds, PROXMOX, &[("to: 8254", "to: 8020")]),
+        case(Rule::VmIds, PROXMOX, &[("to: 8254", "to: 8005")]),
         case(Rule::VmIds, PROXMOX, &[("from: 8000, to: 8254", "from: 9000, to: 8900")]),
     ]
 }

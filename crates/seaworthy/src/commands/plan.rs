@@ -50,6 +50,10 @@ pub(crate) fn run(args: &PlanArgs, shared: &Shared, ui: &Ui) -> Result<(), Comma
     plan.timeouts = args.timeouts.iter().fold(plan.timeouts, |timeouts, (stage, timeout)| {
         Timeouts::with(timeouts, *stage, *timeout)
     });
+    plan.timeouts.check(plan.stability_window).map_err(|error| {
+        CommandError::new(Exit::Usage, &error)
+            .hint("give `--timeout proof=…` more, or the file a shorter `stabilityWindow`")
+    })?;
     let run = up::plan(&plan, id, env!("CARGO_PKG_VERSION"), &Circumstances::default());
     match ui.output() {
         Output::Json => ui.json(&PlanRecord { cluster: &plan, stages: &run.stages })?,

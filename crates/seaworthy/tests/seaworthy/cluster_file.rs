@@ -135,6 +135,7 @@ fn deadlines_come_from_the_file_and_from_flags() {
     assert!(plan.stdout.contains("api                      15m"), "{plan}");
     assert!(plan.stdout.contains("etcd                     20m"), "{plan}");
     assert_snapshot!(workplace.run(["plan", "--timeout", "ectd=20m"]));
+    assert_snapshot!("a proof that is too short", workplace.run(["plan", "--timeout", "proof=1m"]));
 }
 
 #[test]

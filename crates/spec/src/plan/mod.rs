@@ -23,7 +23,7 @@ pub use node::{Hardware, NodePlan, Offer, PlacementGroup};
 pub use price::{Bill, BillLine, PriceError, PriceTable};
 pub use san::{AssignedLater, San};
 pub use stage::Stage;
-pub use timeout::Timeouts;
+pub use timeout::{ProofTooShort, Timeouts};
 pub use whole::{Endpoint, LoadBalancerPlan, Plan};
 
 pub(crate) use firewall::{TALOS_PORT, rules as firewall_rules};

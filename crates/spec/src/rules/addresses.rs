@@ -87,7 +87,34 @@ fn check_proxmox(cluster: &Cluster, proxmox: &Proxmox, problems: &Problems) -> V
         }
         taken.extend(addresses);
     }
+    check_vm_numbers(proxmox, &taken, problems);
     taken
+}
+
+/// The range is one mistake, however many VMs do not fit into it.
+fn check_vm_numbers(proxmox: &Proxmox, taken: &[Taken], problems: &Problems) {
+    let (from, to) = (&proxmox.vmids.from, &proxmox.vmids.to);
+    let numbered = taken
+        .iter()
+        .filter(|it| proxmox.network.is_host(it.address))
+        .filter_map(|it| Some((vmid(proxmox, it.address)?, it)));
+    let Some((number, highest)) = numbered.max_by_key(|(number, _)| *number) else {
+        return;
+    };
+    if from.value > to.value || number <= to.get() {
+        return;
+    }
+    problems.push(
+        Problem::error(
+            Rule::VmIds,
+            to.span,
+            format!("`{}` would be VM {number}, behind the end of the range", highest.by),
+        )
+        .label(format!("use {number} at least, or a lower `from`"))
+        .related(highest.span, "a VM's number is `from` plus the host part of its address")
+        .follows_from(from.span)
+        .follows_from(proxmox.network.span),
+    );
 }
 
 fn vm_addresses(cluster: &Cluster, group: &NodeGroup, name: &str, count: u32) -> Vec<Taken> {
@@ -107,16 +134,7 @@ fn vm_problem(proxmox: &Proxmox, taken: &Taken) -> Option<Problem> {
     if let Some(problem) = outside(*address, by, *span, &proxmox.network) {
         return Some(problem);
     }
-    if *address == proxmox.gateway.value {
-        return Some(is_gateway(by, *span, proxmox.gateway.span));
-    }
-    let number = vmid(proxmox, *address)?;
-    let (from, to) = (&proxmox.vmids.from, &proxmox.vmids.to);
-    (from.value <= to.value && number > to.get()).then(|| {
-        Problem::error(Rule::VmIds, proxmox.vmids.to.span, format!("{by} would be VM {number}"))
-            .label(format!("use {number} at least, or a lower `from`"))
-            .related(*span, "its number is `from` plus the host part of its address")
-    })
+    (*address == proxmox.gateway.value).then(|| is_gateway(by, *span, proxmox.gateway.span))
 }
 
 fn check_machines(machines: &Machines, problems: &Problems) -> Vec<Taken> {
