@@ -325,6 +325,19 @@ fn node_cases() -> Vec<Case> {
             &[("type: cax11", "type: cax11, schedulable: false"), ("count: 2", "count: 0")],
         ),
         case(
+            Rule::NowhereToSchedule,
+            HETZNER,
+            &[("type: cax21", "type: cax21, taints: [\"gpu=yes:NoSchedule\"]")],
+        ),
+        case(
+            Rule::NowhereToSchedule,
+            HETZNER,
+            &[
+                ("type: cax11", "type: cax11, schedulable: true, taints: [\"own:NoExecute\"]"),
+                ("count: 2", "count: 0"),
+            ],
+        ),
+        case(
             Rule::CountMismatch,
             MACHINES,
             &[("vip: 192.168.10.10", "vip: 192.168.10.10, count: 5")],
@@ -342,6 +355,7 @@ fn node_cases() -> Vec<Case> {
         ),
         case(Rule::ForeignKey, PROXMOX, &[("count: 2,", "count: 2, type: cax21,")]),
         case(Rule::ForeignKey, HETZNER, &[("type: cax21", "type: cax21, cores: 4")]),
+        case(Rule::ForeignKey, HETZNER, &[("type: cax11", "type: cax11, vip: 10.0.64.5")]),
         case(Rule::ForeignKey, MACHINES, &[("  addons:", "  firewall: {}\n  addons:")]),
         case(
             Rule::ForeignKey,
@@ -434,7 +448,9 @@ fn network_cases() -> Vec<Case> {
             &[("firstAddress: 10.20.0.21", "firstAddress: 10.20.0.254")],
         ),
         case(Rule::OutsideNetwork, MACHINES, &[("192.168.10.14", "192.168.11.14")]),
-        case(Rule::OutsideNetwork, HETZNER, &[("type: cax11", "type: cax11, vip: 10.0.0.9")]),
+        case(Rule::OutsideNetwork, PROXMOX, &[("vip: 10.20.0.10", "vip: 10.30.0.10")]),
+        case(Rule::OutsideNetwork, PROXMOX, &[("vip: 10.20.0.10", "vip: 10.20.0.255")]),
+        case(Rule::OutsideNetwork, PROXMOX, &[("vip: 10.20.0.10", "vip: 10.20.0.0")]),
         case(
             Rule::DuplicateAddress,
             PROXMOX,
@@ -442,7 +458,6 @@ fn network_cases() -> Vec<Case> {
         ),
         case(Rule::DuplicateAddress, PROXMOX, &[("gateway: 10.20.0.1\n", "gateway: 10.20.0.22\n")]),
         case(Rule::DuplicateAddress, PROXMOX, &[("vip: 10.20.0.10", "vip: 10.20.0.12")]),
-        case(Rule::DuplicateAddress, HETZNER, &[("type: cax11", "type: cax11, vip: 10.0.64.12")]),
         case(Rule::DuplicateAddress, MACHINES, &[("192.168.10.14", "192.168.10.13")]),
         case(
             Rule::DuplicateAddress,

@@ -176,12 +176,12 @@ pub(crate) static CONTROL_PLANE: Shape = Shape {
             optional(
                 "schedulable",
                 Kind::Scalar(bool::FORMAT),
-                "Whether ordinary pods may run there. Default: only if there are no pools.",
+                "Whether ordinary pods may run there. Default: only if there are no workers.",
             ),
             optional(
                 "vip",
                 Kind::Scalar(Ipv4Addr::FORMAT),
-                "An address that the control planes share: one of them answers.",
+                "An address that the control planes share: one of them answers, and tells its neighbours so (Proxmox and machines).",
             ),
             optional(
                 "hostname",
@@ -246,11 +246,7 @@ static LOAD_BALANCER: Shape = Shape {
     name: "LoadBalancer",
     doc: "The load balancer in front of the API.",
     groups: &[&[
-        optional(
-            "enabled",
-            Kind::Scalar(bool::FORMAT),
-            "Whether there is one. Default: true, unless `vip` is set.",
-        ),
+        optional("enabled", Kind::Scalar(bool::FORMAT), "Whether there is one. Default: true."),
         optional(
             "public",
             Kind::Scalar(bool::FORMAT),

@@ -28,5 +28,5 @@ pub use whole::{Endpoint, LoadBalancerPlan, Plan};
 
 pub(crate) use firewall::{TALOS_PORT, rules as firewall_rules};
 pub(crate) use network::{LARGEST_NETWORK, SMALLEST_NETWORK, SUBNETS_BEFORE_POOLS};
-pub(crate) use node::{control_plane_name, pool_node_name, vmid};
+pub(crate) use node::{pool_node_name, vmid};
 pub(crate) use whole::{has_public_balancer, wants_load_balancer};

@@ -96,12 +96,7 @@ struct Group<'a> {
     count: u32,
 }
 
-/// The name of a control plane, counted from one.
-pub(crate) fn control_plane_name(cluster: &ClusterName, number: u32) -> String {
-    format!("{cluster}-cp-{number}")
-}
-
-/// The name of a pool's node, counted from one.
+/// The name of a pool's node, counted from one; the control planes' pool is `cp`.
 pub(crate) fn pool_node_name(cluster: &ClusterName, pool: &str, number: u32) -> String {
     format!("{cluster}-{pool}-{number}")
 }

@@ -178,12 +178,10 @@ fn load_balancer(cluster: &Cluster, network: &NetworkPlan) -> Option<LoadBalance
     wants_load_balancer(cluster).then(|| planned_balancer(cluster, hetzner, address))
 }
 
-/// Whether there is a load balancer: asked for, or by default where no VIP stands in.
+/// Whether there is a load balancer: there is unless the file says otherwise.
 pub(crate) fn wants_load_balancer(cluster: &Cluster) -> bool {
-    let control_plane = &cluster.control_plane;
-    let asked = control_plane.load_balancer.as_ref();
-    let enabled = asked.and_then(|balancer| balancer.enabled.as_ref()).map(|enabled| enabled.value);
-    enabled.unwrap_or(asked.is_some() || control_plane.vip.is_none())
+    let asked = cluster.control_plane.load_balancer.as_ref();
+    asked.and_then(|balancer| balancer.enabled.as_ref()).is_none_or(|enabled| enabled.value)
 }
 
 /// Whether a load balancer would have a public address.

@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use super::Rule;
 use super::counts::MOST_NODES;
 use crate::cluster::{Cloud, Cluster, Machines, NodeGroup, Proxmox};
-use crate::plan::{NetworkPlan, control_plane_name, pool_node_name, vmid};
+use crate::plan::{NetworkPlan, pool_node_name, vmid};
 use crate::read::{Problem, Problems, Span, Spanned};
 use crate::scalar::Cidr;
 
@@ -25,7 +25,8 @@ pub(super) fn check(cluster: &Cluster, problems: &Problems) {
         return;
     };
     let mut taken = match &cluster.cloud {
-        Cloud::Hetzner(_) => hetzner(cluster, &plan),
+        // Unique by construction, and no VIP can meet them.
+        Cloud::Hetzner(_) => return,
         Cloud::Proxmox(proxmox) => check_proxmox(cluster, proxmox, problems),
         Cloud::Machines(machines) => check_machines(machines, problems),
     };
@@ -57,18 +58,6 @@ fn gateway_span(cluster: &Cluster) -> Span {
             machines.gateway.as_ref().map_or(machines.at, |gateway| gateway.span)
         }
     }
-}
-
-/// The control planes' addresses; others cannot meet a VIP, and all are unique by construction.
-fn hetzner(cluster: &Cluster, plan: &NetworkPlan) -> Vec<Taken> {
-    let count = cluster.control_plane_count().min(NetworkPlan::capacity(plan.control_plane));
-    (1..=count)
-        .filter_map(|number| {
-            let address = NetworkPlan::node_address(plan.control_plane, number)?;
-            let span = cluster.control_plane.group.at;
-            Some(Taken { address, by: control_plane_name(&cluster.name, number), span })
-        })
-        .collect()
 }
 
 fn check_proxmox(cluster: &Cluster, proxmox: &Proxmox, problems: &Problems) -> Vec<Taken> {
@@ -178,11 +167,25 @@ fn check_gateway(gateway: Ipv4Addr, span: Span, network: &Spanned<Cidr>, problem
             Problem::error(
                 Rule::OutsideNetwork,
                 span,
-                format!("the gateway `{gateway}` is not in the network"),
+                if network.holds(gateway) {
+                    format!("the gateway `{gateway}` cannot be used")
+                } else {
+                    format!("the gateway `{gateway}` is not in the network")
+                },
             )
-            .label(format!("expected an address of {}", network.value))
+            .label(expected_host(gateway, network.value))
             .follows_from(network.span),
         );
+    }
+}
+
+/// Why an address is not a host's, and which would be.
+fn expected_host(address: Ipv4Addr, network: Cidr) -> String {
+    let expected = format!("expected an address of a host in {network}");
+    match network.number_of(address) {
+        None => expected,
+        Some(0) => format!("this is the network's own address; {expected}"),
+        Some(_) => format!("this is the broadcast address; {expected}"),
     }
 }
 
@@ -193,7 +196,7 @@ fn outside(address: Ipv4Addr, who: &str, span: Span, network: &Spanned<Cidr>) ->
             span,
             format!("`{who}` would have the address {address}"),
         )
-        .label(format!("expected an address of a host in {}", network.value))
+        .label(expected_host(address, network.value))
         .follows_from(network.span)
     })
 }
@@ -240,9 +243,9 @@ fn check_vip(cluster: &Cluster, plan: &NetworkPlan, taken: &[Taken], problems: &
             Problem::error(
                 Rule::OutsideNetwork,
                 vip.span,
-                "the VIP is not in the control planes' network",
+                format!("the VIP `{}` cannot be used", vip.value),
             )
-            .label(format!("expected an address of {}", plan.control_plane))
+            .label(expected_host(vip.value, plan.control_plane))
             .note("the control plane that holds it announces it to its neighbours")
             .follows_from(network_span(cluster)),
         );
