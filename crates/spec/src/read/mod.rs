@@ -8,6 +8,7 @@ mod problem;
 mod render;
 mod shape;
 mod source;
+mod syntax;
 mod wording;
 
 pub use nearest::nearest;
