@@ -103,6 +103,32 @@ fn a_guarded_api_behind_an_open_load_balancer_is_warned_about() {
 }
 
 #[test]
+fn nothing_shows_an_identity_before_there_is_one() {
+    let plan = Plan::of(&cluster(PROXMOX), ClusterId::NIL);
+    let text = serde_json::to_string(&plan).expect("JSON");
+    for absent in ["\"id\"", "cluster-id", "\"mac\"", &ClusterId::NIL.to_string()] {
+        assert!(!text.contains(absent), "{absent}: {text}");
+    }
+}
+
+#[test]
+fn a_machine_is_installed_on_the_nearest_disk() {
+    let text = MACHINES
+        .replace("192.168.10.12 }", "192.168.10.12, install: { disk: /dev/vda } }")
+        .replace(
+            "- { name: workers }",
+            "- { name: workers, install: { diskSelector: { type: nvme, minSize: 100Gi } } }",
+        );
+    let disk = |node: &NodePlan| match &node.hardware {
+        Hardware::Machine { install: Some(disk), .. } => disk.to_string(),
+        other => panic!("no machine with a disk: {other:?}"),
+    };
+    let disks: Vec<String> = plan(&text).nodes.iter().map(disk).collect();
+    let chosen = ["disk /dev/sda", "disk /dev/vda", "disk /dev/sda", "nvme disk of at least 100Gi"];
+    assert_eq!(disks, chosen);
+}
+
+#[test]
 fn servers_are_sharded_into_placement_groups_of_ten() {
     let plan = plan(&HETZNER.replace("count: 2", "count: 23"));
     let sizes: Vec<(&str, usize)> = plan
@@ -312,7 +338,7 @@ proptest! {
         for node in &plan.nodes {
             let Hardware::Vm { vmid, mac, .. } = &node.hardware else { panic!("a VM") };
             prop_assert!((8000..=8254).contains(vmid));
-            prop_assert!(vmids.insert(*vmid) && macs.insert(mac.to_string()));
+            prop_assert!(vmids.insert(*vmid) && macs.insert(mac.expect("one").to_string()));
         }
         prop_assert_eq!(u32::try_from(plan.nodes.len()).expect("few nodes"), control_planes + workers);
     }

@@ -146,6 +146,19 @@ fn a_plan_is_data() {
     let plan: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(plan["cluster"]["nodes"].as_array().unwrap().len(), 5);
     assert_eq!(plan["stages"].as_array().unwrap().len(), 16);
+    assert!(plan["cluster"].get("id").is_none(), "no run has made an identity yet");
+    assert!(plan["stages"][0]["checks"][0]["deadlineMs"].is_u64(), "{ran}");
+    assert!(!ran.stdout.contains('_'), "one spelling of keys: {ran}");
+}
+
+#[test]
+fn a_plan_of_machines_shows_what_each_is_for() {
+    let workplace = Workplace::new();
+    workplace.write("cluster.yaml", EXAMPLES[2].1);
+    let ran = workplace.run(["plan"]);
+    let machines: Vec<&str> =
+        ran.stdout.lines().filter(|line| line.starts_with("  machine ")).collect();
+    assert_snapshot!("machines of a plan", machines.join("\n"));
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! pool or appending one never moves a name or an address that exists.
 
 mod addon;
+mod disk;
 mod firewall;
 mod label;
 mod network;
@@ -15,6 +16,7 @@ mod timeout;
 mod whole;
 
 pub use addon::AddonPlan;
+pub use disk::{DiskTraits, InstallDisk};
 pub use events::{ClusterId, Role};
 pub use firewall::{FirewallPlan, FirewallRule};
 pub use label::LabelSet;

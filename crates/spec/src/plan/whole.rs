@@ -25,7 +25,8 @@ use events::ClusterId;
 pub struct Plan {
     /// The cluster's name.
     pub cluster: ClusterName,
-    /// The cluster's identity.
+    /// The cluster's identity; nil, and left out, before the first run has made it.
+    #[serde(skip_serializing_if = "is_unknown")]
     pub id: ClusterId,
     /// Where it runs.
     pub cloud: CloudKind,
@@ -148,6 +149,10 @@ impl Plan {
             max_monthly_eur: cluster.max_monthly_eur.as_ref().map(|limit| limit.value),
         }
     }
+}
+
+fn is_unknown(id: &ClusterId) -> bool {
+    *id == ClusterId::NIL
 }
 
 fn architectures(nodes: &[NodePlan]) -> Vec<Architecture> {
