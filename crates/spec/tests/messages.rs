@@ -221,6 +221,8 @@ fn key_cases() -> Vec<Case> {
                 "  firewall: { extra: [{ protocol: icmp, port: \"80\", sources: [my-ip] }] }\n  addons:",
             )],
         ),
+        case(Rule::BadValue, PROXMOX, &[(":8006", ":8006/api2/json")]),
+        case(Rule::BadValue, PROXMOX, &[(":8006", ":80060")]),
         case(Rule::BadValue, PROXMOX, &[("      vmids:", "      vlan: 4095\n      vmids:")]),
         case(
             Rule::BadValue,

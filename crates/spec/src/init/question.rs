@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::proposal::Proposal;
 use crate::cluster::CloudKind;
 use crate::scalar::{
-    Cidr, ClusterName, FilePath, GitUrl, HttpsUrl, Location, ResourceName, Scalar, ServerType,
+    Cidr, ClusterName, FilePath, GitUrl, Location, ResourceName, Scalar, ServerType, ServiceUrl,
     SourceRange, Version, Within, Word,
 };
 use crate::versions::{self, TALOS, release};
@@ -146,7 +146,7 @@ static QUESTIONS: [Question; 22] = [
         "Proxmox API",
         "With its port.",
         Proposal::Text("https://pve.example.com:8006"),
-        is::<HttpsUrl>,
+        is::<ServiceUrl>,
     ),
     only(
         CloudKind::Proxmox,
