@@ -49,7 +49,7 @@ pub fn read(name: &str, bytes: &[u8]) -> Reading {
 
 fn decode(root: &Node, problems: &Problems) -> Option<Cluster> {
     if let Some(problem) = other_kind(root) {
-        problems.push(problem);
+        problems.push_only(problem);
         return None;
     }
     let cluster = Cluster::decode(Fields::root(root, &ROOT, problems));

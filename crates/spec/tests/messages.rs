@@ -174,8 +174,15 @@ fn key_cases() -> Vec<Case> {
         raw(Rule::MissingKey, "metadata: { name: demo }\nspec: {}\n"),
         case(Rule::MissingKey, HETZNER, &[("apiVersion: seaworthy.dev/v1\n", "")]),
         case(Rule::EmptyValue, HETZNER, &[("cilium: {}", "cilium:")]),
+        case(Rule::EmptyValue, HETZNER, &[("talos: { version: v1.14.1 }", "talos:")]),
         case(Rule::EmptyValue, HETZNER, &[("name: demo", "name:")]),
         case(Rule::WrongType, HETZNER, &[("talos: { version: v1.14.1 }", "talos: v1.14.1")]),
+        case(Rule::WrongType, HETZNER, &[("hcloud-ccm: {}", "hcloud-ccm: true")]),
+        case(
+            Rule::WrongType,
+            HETZNER,
+            &[("- { name: workers, count: 2, type: cax21 }", "- workers")],
+        ),
         case(Rule::WrongType, HETZNER, &[("count: 3", "count: \"3\"")]),
         case(Rule::WrongType, HETZNER, &[("count: 3", "count: 3.5")]),
         case(
@@ -202,6 +209,14 @@ fn key_cases() -> Vec<Case> {
         case(Rule::BadValue, HETZNER, &[("apiVersion: seaworthy.dev/v1", "apiVersion: v1")]),
         case(Rule::BadValue, HETZNER, &[("seaworthy.dev/v1", "seaworthy.dev/v2")]),
         raw(Rule::OtherKind, "apiVersion: v1\nkind: List\nitems: []\n"),
+        raw(
+            Rule::OtherKind,
+            "version: v1alpha1\nmachine: { type: worker }\ncluster: {}\n---\napiVersion: v1alpha1\nkind: HostnameConfig\n",
+        ),
+        raw(
+            Rule::OtherKind,
+            "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata: { name: demo }\nspec: { clusterNetwork: {} }\n",
+        ),
         raw(
             Rule::OtherKind,
             "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: web }\nspec: { replicas: 1 }\n",

@@ -204,6 +204,11 @@ impl Problems {
         }
     }
 
+    /// Keeps a problem that makes all others before it beside the point.
+    pub(crate) fn push_only(&self, problem: Problem) {
+        *self.found.borrow_mut() = vec![problem];
+    }
+
     /// Whether no further problem is kept.
     pub(crate) fn is_full(&self) -> bool {
         self.found.borrow().len() >= MOST
