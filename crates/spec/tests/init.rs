@@ -119,7 +119,7 @@ fn addresses_follow_the_network() {
     ] {
         for cloud in [CloudKind::Proxmox, CloudKind::Machines] {
             let workers = if network.ends_with("/29") { "1" } else { "2" };
-            let given = [("network", network), ("workers", workers)];
+            let given = [("workers", workers), ("network", network)];
             let answers = answers(cloud, &given);
             let get = |key| answers.get(key).unwrap_or_default();
             assert_eq!((get("gateway"), get("vip")), (gateway.to_owned(), vip.to_owned()));
@@ -131,9 +131,17 @@ fn addresses_follow_the_network() {
 }
 
 #[test]
-fn a_network_without_room_proposes_nothing() {
-    let answers = answers(CloudKind::Proxmox, &[("network", "10.9.8.8/31")]);
-    assert_eq!(answers.get("vip"), None);
+fn a_network_without_room_is_refused() {
+    for cloud in [CloudKind::Proxmox, CloudKind::Machines] {
+        let mut answers = Answers::new(cloud);
+        let error = answers.answer("network", "10.9.8.8/29").expect_err("refused");
+        assert_eq!(
+            error.to_string(),
+            "`10.9.8.8/29` is no answer to `network`: it is too small: nodes, gateway and VIP need 7 addresses"
+        );
+        answers.answer("workers", "1").expect("an answer");
+        answers.answer("network", "10.9.8.8/29").expect("room for four nodes");
+    }
 }
 
 #[test]

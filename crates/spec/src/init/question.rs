@@ -164,14 +164,17 @@ static QUESTIONS: [Question; 22] = [
         Proposal::Text("local-lvm"),
         is::<ResourceName>,
     ),
-    only(
-        CloudKind::Proxmox,
-        "network",
-        "Network of the nodes",
-        "The network behind the bridge.",
-        Proposal::Text("10.20.0.0/24"),
-        is::<Cidr>,
-    ),
+    Question {
+        fits: has_room,
+        ..only(
+            CloudKind::Proxmox,
+            "network",
+            "Network of the nodes",
+            "The network behind the bridge.",
+            Proposal::Text("10.20.0.0/24"),
+            is::<Cidr>,
+        )
+    },
     only(
         CloudKind::Proxmox,
         "gateway",
@@ -196,14 +199,17 @@ static QUESTIONS: [Question; 22] = [
         Proposal::FirstAddress,
         is::<Ipv4Addr>,
     ),
-    only(
-        CloudKind::Machines,
-        "network",
-        "Network of the machines",
-        "All machines share it.",
-        Proposal::Text("192.168.10.0/24"),
-        is::<Cidr>,
-    ),
+    Question {
+        fits: has_room,
+        ..only(
+            CloudKind::Machines,
+            "network",
+            "Network of the machines",
+            "All machines share it.",
+            Proposal::Text("192.168.10.0/24"),
+            is::<Cidr>,
+        )
+    },
     only(
         CloudKind::Machines,
         "gateway",
@@ -408,6 +414,17 @@ fn runs_on_talos(answers: &Answers, answer: &str) -> Result<(), String> {
             Err(format!("Talos {talos} runs {oldest} to {newest}"))
         }
         _ => Ok(()),
+    }
+}
+
+/// The nodes, the gateway and the VIP need an address each.
+fn has_room(answers: &Answers, answer: &str) -> Result<(), String> {
+    let network = Cidr::read(answer).map_err(|complaint| complaint.label)?;
+    let count = |key| answers.number(key).map_err(|error| error.to_string());
+    let needed = count("control-planes")? + count("workers")? + 2;
+    match network.host(needed).filter(|last| network.is_host(*last)) {
+        Some(_) => Ok(()),
+        None => Err(format!("it is too small: nodes, gateway and VIP need {needed} addresses")),
     }
 }
 
