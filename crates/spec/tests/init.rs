@@ -145,6 +145,28 @@ fn a_network_without_room_is_refused() {
 }
 
 #[test]
+fn every_network_with_room_makes_a_good_file() {
+    let (mut good, mut small) = (0, 0);
+    for cloud in [CloudKind::Proxmox, CloudKind::Machines] {
+        for prefix in 12..=32 {
+            for (control_planes, workers) in [("1", "0"), ("3", "2"), ("5", "9"), ("5", "90")] {
+                let mut answers = Answers::new(cloud);
+                answers.answer("control-planes", control_planes).expect("an answer");
+                answers.answer("workers", workers).expect("an answer");
+                if answers.answer("network", &format!("172.16.0.0/{prefix}")).is_err() {
+                    small += 1;
+                    continue;
+                }
+                let file = cluster_file(&answers);
+                assert!(file.is_ok(), "{cloud:?} /{prefix} {control_planes}+{workers}: {file:?}");
+                good += 1;
+            }
+        }
+    }
+    assert!(good > 100 && small > 20, "{good} good, {small} too small");
+}
+
+#[test]
 fn a_high_first_address_gets_high_vm_numbers() {
     let given = [("network", "10.0.0.0/16"), ("first-address", "10.0.200.11")];
     let text = cluster_file(&answers(CloudKind::Proxmox, &given));

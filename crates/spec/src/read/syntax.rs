@@ -102,7 +102,8 @@ impl Failure<'_> {
                 return Some(self.problem(start, "a space is missing behind `-`", label));
             }
             let (key, value) = words.split_once(':')?;
-            let is_key = !key.is_empty() && key.chars().all(is_word);
+            let is_key =
+                key.starts_with(|c: char| c.is_ascii_alphabetic()) && key.chars().all(is_word);
             let is_glued = value.starts_with(|c: char| !c.is_whitespace() && c != '/');
             (is_key && is_glued && !value.contains(": ")).then(|| {
                 let label = format!("write `{key}: {}`", shortened(value));
