@@ -4,8 +4,11 @@
 //! same names, and hands the answers to [`cluster_file`]. The text is always
 //! valid by this crate's own rules.
 
+mod proposal;
 mod question;
+mod refusal;
 mod text;
 
 pub use question::{Answers, InvalidAnswer, Question, clouds, questions};
+pub use refusal::Refusal;
 pub use text::{InitError, cluster_file};

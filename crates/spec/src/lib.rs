@@ -45,6 +45,7 @@ pub use rules::Rule;
 pub use scalar::{
     Architecture, Bytes, Cidr, ClusterName, DnsName, Duration, Euro, Extension, FilePath, GitUrl,
     HttpUrl, HttpsUrl, LabelKey, LabelValue, LoadBalancerType, Location, Mac, NetworkZone,
-    PoolName, ResourceName, ServerType, SourceRange, Taint, TaintEffect, Text, Version, Within,
+    PoolName, ResourceName, ServerType, ServiceUrl, SourceRange, Taint, TaintEffect, Text, Version,
+    Within,
 };
 pub use schema::json_schema;

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::cluster::{Cluster, ROOT, other_kind};
 use crate::read::{
     Colour, Fields, Node, Problem, ProblemRecord, Problems, Severity, Source, decode_text, parse,
-    render,
+    render, render_problems,
 };
 use crate::rules;
 
@@ -15,6 +15,8 @@ pub struct Reading {
     source: Source,
     cluster: Option<Cluster>,
     problems: Vec<Problem>,
+    /// Whether the text could be parsed, whatever it says.
+    was_parsed: bool,
 }
 
 /// A reading in the form that machines read (`-o json`).
@@ -31,21 +33,23 @@ pub struct ReadingRecord {
 pub fn read(name: &str, bytes: &[u8]) -> Reading {
     let (source, unreadable) = decode_text(name, bytes);
     let problems = Problems::default();
-    let cluster = match unreadable {
-        None => parse(&source, &problems).and_then(|root| decode(&root, &problems)),
+    let root = match unreadable {
+        None => parse(&source, &problems),
         Some(problem) => {
             problems.push(problem);
             None
         }
     };
+    let was_parsed = root.is_some();
+    let cluster = root.and_then(|root| decode(&root, &problems));
     let problems = problems.into_sorted();
     let is_valid = problems.iter().all(|problem| problem.severity == Severity::Warning);
-    Reading { source, cluster: cluster.filter(|_| is_valid), problems }
+    Reading { source, cluster: cluster.filter(|_| is_valid), problems, was_parsed }
 }
 
 fn decode(root: &Node, problems: &Problems) -> Option<Cluster> {
     if let Some(problem) = other_kind(root) {
-        problems.push(problem);
+        problems.push_only(problem);
         return None;
     }
     let cluster = Cluster::decode(Fields::root(root, &ROOT, problems));
@@ -79,9 +83,22 @@ impl Reading {
         self.problems.iter().filter(|problem| problem.severity == Severity::Error).count()
     }
 
-    /// All problems as people see them; empty if there are none.
+    /// All problems as people see them, with a closing line if the file cannot be used;
+    /// empty if there are none.
     pub fn render(&self, colour: Colour) -> String {
-        render(&self.source, &self.problems, colour)
+        let name = self.source.name();
+        let outcome = if self.was_parsed {
+            format!("{name} is not valid")
+        } else {
+            format!("could not read {name}")
+        };
+        render(&self.source, &self.problems, &outcome, colour)
+    }
+
+    /// All problems as people see them, under another name and without a closing line:
+    /// for a text that is no file yet.
+    pub(crate) fn render_problems(&self, name: &str, colour: Colour) -> String {
+        render_problems(&self.source.clone().renamed(name), &self.problems, colour)
     }
 
     /// The form for machines.

@@ -152,6 +152,7 @@ mod tests {
         agrees::<Text>(text);
         agrees::<GitUrl>(text);
         agrees::<HttpsUrl>(text);
+        agrees::<ServiceUrl>(text);
         agrees::<HttpUrl>(text);
         agrees::<PortRange>(text);
         agrees::<PatchTarget>(text);

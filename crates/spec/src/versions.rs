@@ -147,6 +147,11 @@ pub fn talos_release(talos: &Version) -> Option<TalosRelease> {
     TALOS.into_iter().find(|release| release.talos == talos.minor())
 }
 
+/// How a release is written in messages.
+pub(crate) fn release((major, minor): (u64, u64)) -> String {
+    format!("v{major}.{minor}")
+}
+
 /// The newest Kubernetes release that the addon table has.
 pub fn newest_kubernetes() -> (u64, u64) {
     NEEDS.iter().map(|need| need.kubernetes).max().unwrap_or_default()

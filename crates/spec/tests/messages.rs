@@ -91,6 +91,18 @@ fn file_cases() -> Vec<Case> {
         raw(Rule::Syntax, "spec:\n\tcloud: {}\n"),
         raw(Rule::Syntax, "spec: { cloud: \n"),
         raw(Rule::Syntax, "spec: \"never closed\n"),
+        raw(Rule::Syntax, "metadata:\n  name: 'demo\n  labels: { team: it's }\nspec: {}\n"),
+        raw(Rule::Syntax, "spec:\n  hosts: [a, b\n  labels: { team: one }\n"),
+        raw(Rule::Syntax, "spec:\n  count:3 # three\n  type: cax11\n"),
+        raw(Rule::Syntax, "pools:\n  - name: workers\n    count:2\n    type: cax21\n"),
+        raw(Rule::Syntax, "pools:\n  -name: workers\n   count: 2\n"),
+        raw(Rule::Syntax, "spec:\n    count: 3\n   type: cax11\n"),
+        raw(Rule::Syntax, "spec:\n  count: 3\n    type: cax11\n"),
+        raw(Rule::Syntax, "spec:\n  count: 3\n  \ttype: cax11\n"),
+        raw(Rule::Syntax, "metadata:\n  name: demo: one\n"),
+        raw(Rule::Syntax, "metadata:\n  labels\n  name: demo\n"),
+        raw(Rule::Syntax, "metadata:\n  name: @demo\n"),
+        raw(Rule::Syntax, "spec: [a]]\n"),
         case(
             Rule::Syntax,
             HETZNER,
@@ -162,8 +174,15 @@ fn key_cases() -> Vec<Case> {
         raw(Rule::MissingKey, "metadata: { name: demo }\nspec: {}\n"),
         case(Rule::MissingKey, HETZNER, &[("apiVersion: seaworthy.dev/v1\n", "")]),
         case(Rule::EmptyValue, HETZNER, &[("cilium: {}", "cilium:")]),
+        case(Rule::EmptyValue, HETZNER, &[("talos: { version: v1.14.1 }", "talos:")]),
         case(Rule::EmptyValue, HETZNER, &[("name: demo", "name:")]),
         case(Rule::WrongType, HETZNER, &[("talos: { version: v1.14.1 }", "talos: v1.14.1")]),
+        case(Rule::WrongType, HETZNER, &[("hcloud-ccm: {}", "hcloud-ccm: true")]),
+        case(
+            Rule::WrongType,
+            HETZNER,
+            &[("- { name: workers, count: 2, type: cax21 }", "- workers")],
+        ),
         case(Rule::WrongType, HETZNER, &[("count: 3", "count: \"3\"")]),
         case(Rule::WrongType, HETZNER, &[("count: 3", "count: 3.5")]),
         case(
@@ -192,6 +211,14 @@ fn key_cases() -> Vec<Case> {
         raw(Rule::OtherKind, "apiVersion: v1\nkind: List\nitems: []\n"),
         raw(
             Rule::OtherKind,
+            "version: v1alpha1\nmachine: { type: worker }\ncluster: {}\n---\napiVersion: v1alpha1\nkind: HostnameConfig\n",
+        ),
+        raw(
+            Rule::OtherKind,
+            "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata: { name: demo }\nspec: { clusterNetwork: {} }\n",
+        ),
+        raw(
+            Rule::OtherKind,
             "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: web }\nspec: { replicas: 1 }\n",
         ),
         case(Rule::BadValue, HETZNER, &[("name: demo", "name: Demo_1")]),
@@ -209,6 +236,8 @@ fn key_cases() -> Vec<Case> {
                 "  firewall: { extra: [{ protocol: icmp, port: \"80\", sources: [my-ip] }] }\n  addons:",
             )],
         ),
+        case(Rule::BadValue, PROXMOX, &[(":8006", ":8006/api2/json")]),
+        case(Rule::BadValue, PROXMOX, &[(":8006", ":80060")]),
         case(Rule::BadValue, PROXMOX, &[("      vmids:", "      vlan: 4095\n      vmids:")]),
         case(
             Rule::BadValue,
@@ -325,6 +354,19 @@ fn node_cases() -> Vec<Case> {
             &[("type: cax11", "type: cax11, schedulable: false"), ("count: 2", "count: 0")],
         ),
         case(
+            Rule::NowhereToSchedule,
+            HETZNER,
+            &[("type: cax21", "type: cax21, taints: [\"gpu=yes:NoSchedule\"]")],
+        ),
+        case(
+            Rule::NowhereToSchedule,
+            HETZNER,
+            &[
+                ("type: cax11", "type: cax11, schedulable: true, taints: [\"own:NoExecute\"]"),
+                ("count: 2", "count: 0"),
+            ],
+        ),
+        case(
             Rule::CountMismatch,
             MACHINES,
             &[("vip: 192.168.10.10", "vip: 192.168.10.10, count: 5")],
@@ -342,6 +384,7 @@ fn node_cases() -> Vec<Case> {
         ),
         case(Rule::ForeignKey, PROXMOX, &[("count: 2,", "count: 2, type: cax21,")]),
         case(Rule::ForeignKey, HETZNER, &[("type: cax21", "type: cax21, cores: 4")]),
+        case(Rule::ForeignKey, HETZNER, &[("type: cax11", "type: cax11, vip: 10.0.64.5")]),
         case(Rule::ForeignKey, MACHINES, &[("  addons:", "  firewall: {}\n  addons:")]),
         case(
             Rule::ForeignKey,
@@ -378,6 +421,7 @@ fn node_cases() -> Vec<Case> {
         ),
         case(Rule::NoEffect, PROXMOX, &[("  addons:", "  maxMonthlyEur: 60\n  addons:")]),
         case(Rule::VmIds, PROXMOX, &[("to: 8254", "to: 8020")]),
+        case(Rule::VmIds, PROXMOX, &[("to: 8254", "to: 8005")]),
         case(Rule::VmIds, PROXMOX, &[("from: 8000, to: 8254", "from: 9000, to: 8900")]),
     ]
 }
@@ -433,7 +477,9 @@ fn network_cases() -> Vec<Case> {
             &[("firstAddress: 10.20.0.21", "firstAddress: 10.20.0.254")],
         ),
         case(Rule::OutsideNetwork, MACHINES, &[("192.168.10.14", "192.168.11.14")]),
-        case(Rule::OutsideNetwork, HETZNER, &[("type: cax11", "type: cax11, vip: 10.0.0.9")]),
+        case(Rule::OutsideNetwork, PROXMOX, &[("vip: 10.20.0.10", "vip: 10.30.0.10")]),
+        case(Rule::OutsideNetwork, PROXMOX, &[("vip: 10.20.0.10", "vip: 10.20.0.255")]),
+        case(Rule::OutsideNetwork, PROXMOX, &[("vip: 10.20.0.10", "vip: 10.20.0.0")]),
         case(
             Rule::DuplicateAddress,
             PROXMOX,
@@ -441,7 +487,6 @@ fn network_cases() -> Vec<Case> {
         ),
         case(Rule::DuplicateAddress, PROXMOX, &[("gateway: 10.20.0.1\n", "gateway: 10.20.0.22\n")]),
         case(Rule::DuplicateAddress, PROXMOX, &[("vip: 10.20.0.10", "vip: 10.20.0.12")]),
-        case(Rule::DuplicateAddress, HETZNER, &[("type: cax11", "type: cax11, vip: 10.0.64.12")]),
         case(Rule::DuplicateAddress, MACHINES, &[("192.168.10.14", "192.168.10.13")]),
         case(
             Rule::DuplicateAddress,
@@ -591,6 +636,11 @@ fn door_cases() -> Vec<Case> {
             Rule::OpenToAll,
             HETZNER,
             &[("  addons:", "  firewall: { talosAPI: [0.0.0.0/0, \"::/0\"] }\n  addons:")],
+        ),
+        case(
+            Rule::UnguardedLoadBalancer,
+            HETZNER,
+            &[("  addons:", "  firewall: { kubernetesAPI: [my-ip] }\n  addons:")],
         ),
         case(
             Rule::NobodyMayEnter,

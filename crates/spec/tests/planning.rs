@@ -5,10 +5,10 @@ use std::net::Ipv4Addr;
 
 use proptest::prelude::*;
 use spec::plan::{
-    Bill, ClusterId, Hardware, LabelSet, NodePlan, Offer, PriceError, PriceTable, Role, Stage,
-    Timeouts,
+    AssignedLater, Bill, ClusterId, Endpoint, Hardware, LabelSet, NodePlan, Offer, PriceError,
+    PriceTable, Role, San, Stage, Timeouts,
 };
-use spec::{Cidr, Cluster, Colour, Duration, Euro, LoadBalancerType, Location, Plan};
+use spec::{Cidr, Cluster, Colour, Duration, Euro, LoadBalancerType, Location, Plan, Rule};
 
 const HETZNER: &str = include_str!("bases/hetzner.yaml");
 const PROXMOX: &str = include_str!("bases/proxmox.yaml");
@@ -55,15 +55,13 @@ fn the_api_is_reached_as_asked() {
     assert_eq!(endpoint(&one.replace("vip: 10.20.0.10, ", ""))["node"], "10.20.0.11");
     let named = HETZNER.replace("type: cax11", "type: cax11, hostname: api.example.com");
     assert_eq!(endpoint(&named)["hostname"], "api.example.com");
-    let vip = plan(&HETZNER.replace("type: cax11", "type: cax11, vip: 10.0.64.5"));
-    assert!(vip.load_balancer.is_none(), "a VIP stands in for the load balancer");
 }
 
 #[test]
-fn a_load_balancer_beside_a_vip_has_to_be_asked_for() {
+fn a_load_balancer_is_what_was_asked_for() {
     let balancer = |settings: &str| {
-        let vip = format!("type: cax11, vip: 10.0.64.5, loadBalancer: {settings}");
-        plan(&HETZNER.replace("type: cax11", &vip)).load_balancer
+        let settings = format!("type: cax11, hostname: api.example.com, loadBalancer: {settings}");
+        plan(&HETZNER.replace("type: cax11", &settings)).load_balancer
     };
     assert!(balancer("{}").is_some());
     assert!(balancer("{ enabled: false }").is_none());
@@ -72,6 +70,62 @@ fn a_load_balancer_beside_a_vip_has_to_be_asked_for() {
     assert_eq!(asked.balancer_type, LoadBalancerType::Lb21);
     assert_eq!((asked.interval, asked.retries), (Duration::from_secs(15), 0));
     assert_eq!(asked.timeout, Duration::from_secs(2));
+}
+
+#[test]
+fn a_private_load_balancer_is_reached_at_its_private_address() {
+    let settings = "type: cax11, loadBalancer: { public: false }";
+    let plan = plan(&HETZNER.replace("type: cax11", settings));
+    let address = Ipv4Addr::new(10, 0, 64, 139);
+    let balancer = plan.load_balancer.expect("one");
+    assert_eq!((balancer.public_interface, balancer.address), (false, address));
+    assert_eq!(plan.endpoint, Endpoint::PrivateLoadBalancer(address));
+    assert!(!plan.sans.contains(&San::Later(AssignedLater::LoadBalancer)));
+}
+
+#[test]
+fn a_guarded_api_behind_an_open_load_balancer_is_warned_about() {
+    let warned = |balancer: &str, sources: &str| {
+        let text = HETZNER
+            .replace("type: cax11", &format!("type: cax11, loadBalancer: {balancer}"))
+            .replace(
+                "  addons:",
+                &format!("  firewall: {{ kubernetesAPI: [{sources}] }}\n  addons:"),
+            );
+        let reading = spec::read("cluster.yaml", text.as_bytes());
+        assert_eq!(reading.errors(), 0, "{}", reading.render(Colour::Plain));
+        reading.problems().iter().any(|problem| problem.rule == Rule::UnguardedLoadBalancer)
+    };
+    assert!(warned("{}", "my-ip"));
+    assert!(!warned("{}", "my-ip, 0.0.0.0/0"), "it says itself that it is open");
+    assert!(!warned("{ public: false }", "my-ip"));
+    assert!(!warned("{ public: true }", "my-ip"), "it is meant");
+}
+
+#[test]
+fn nothing_shows_an_identity_before_there_is_one() {
+    let plan = Plan::of(&cluster(PROXMOX), ClusterId::NIL);
+    let text = serde_json::to_string(&plan).expect("JSON");
+    for absent in ["\"id\"", "cluster-id", "\"mac\"", &ClusterId::NIL.to_string()] {
+        assert!(!text.contains(absent), "{absent}: {text}");
+    }
+}
+
+#[test]
+fn a_machine_is_installed_on_the_nearest_disk() {
+    let text = MACHINES
+        .replace("192.168.10.12 }", "192.168.10.12, install: { disk: /dev/vda } }")
+        .replace(
+            "- { name: workers }",
+            "- { name: workers, install: { diskSelector: { type: nvme, minSize: 100Gi } } }",
+        );
+    let disk = |node: &NodePlan| match &node.hardware {
+        Hardware::Machine { install: Some(disk), .. } => disk.to_string(),
+        other => panic!("no machine with a disk: {other:?}"),
+    };
+    let disks: Vec<String> = plan(&text).nodes.iter().map(disk).collect();
+    let chosen = ["disk /dev/sda", "disk /dev/vda", "disk /dev/sda", "nvme disk of at least 100Gi"];
+    assert_eq!(disks, chosen);
 }
 
 #[test]
@@ -225,15 +279,13 @@ proptest! {
     }
 
     #[test]
-    fn a_vip_is_never_a_node((prefix, control_planes, pools) in shape(), host in 1_u32..127) {
-        let text = hetzner_file(prefix, control_planes, &pools);
-        let subnet = plan(&text).network.control_plane;
-        let vip = subnet.host(host).expect("an address of the subnet");
-        let text = text.replace("type: cax11 }\n", &format!("type: cax11, vip: {vip} }}\n"));
-        let text = text.replacen(&format!("type: cax11, vip: {vip}"), "VIP", 1)
-            .replace(&format!(", vip: {vip}"), "").replacen("VIP", &format!("type: cax11, vip: {vip}"), 1);
+    fn a_vip_is_never_a_node(number in 0_u32..256) {
+        let network = plan(PROXMOX).network.network;
+        let vip = network.host(number).expect("an address of the network");
+        let text = PROXMOX.replace("vip: 10.20.0.10", &format!("vip: {vip}"));
         let reading = spec::read("cluster.yaml", text.as_bytes());
-        let is_taken = (11..=10 + control_planes).contains(&host);
+        // The network itself, the gateway, three control planes, two workers, broadcast.
+        let is_taken = [0, 1, 11, 12, 13, 21, 22, 255].contains(&number);
         prop_assert_eq!(reading.cluster().is_none(), is_taken, "{}", reading.render(Colour::Plain));
         if let Some(cluster) = reading.cluster() {
             prop_assert!(Plan::of(cluster, id()).nodes.iter().all(|node| node.address != vip));
@@ -286,7 +338,7 @@ proptest! {
         for node in &plan.nodes {
             let Hardware::Vm { vmid, mac, .. } = &node.hardware else { panic!("a VM") };
             prop_assert!((8000..=8254).contains(vmid));
-            prop_assert!(vmids.insert(*vmid) && macs.insert(mac.to_string()));
+            prop_assert!(vmids.insert(*vmid) && macs.insert(mac.expect("one").to_string()));
         }
         prop_assert_eq!(u32::try_from(plan.nodes.len()).expect("few nodes"), control_planes + workers);
     }

@@ -8,7 +8,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use report::terminal::say;
 use spec::CloudKind;
-use spec::init::{Answers, InitError, Question, clouds, cluster_file, questions};
+use spec::init::{Answers, InitError, Question, Refusal, clouds, cluster_file, questions};
 
 use super::{CLUSTER_FILE, colour, palette};
 use crate::cli::Output;
@@ -37,8 +37,14 @@ pub(crate) fn run(args: &InitArgs, ui: &Ui) -> Result<(), CommandError> {
         return Err(exists(&args.file));
     }
     let asks = ui.can_ask() && !args.yes;
-    let answers = if asks { asked(args, ui)? } else { given(args)? };
-    let text = cluster_file(&answers).map_err(|error| refused(error, ui))?;
+    let mut answers = if asks { asked(args, ui)? } else { given(args)? };
+    let text = loop {
+        match cluster_file(&answers) {
+            Ok(text) => break text,
+            Err(error) if asks => ask_again(&error, &mut answers, &args.file, ui)?,
+            Err(error) => return Err(refused(&error, &args.file, ui)),
+        }
+    };
     write_new(&args.file, &text)?;
     tell(&args.file, ui)
 }
@@ -84,16 +90,44 @@ fn ask_cloud(ui: &Ui) -> Result<CloudKind, CommandError> {
     }
 }
 
+/// Asks once more what does not fit; all other answers stay.
+fn ask_again(
+    error: &InitError,
+    answers: &mut Answers,
+    file: &Path,
+    ui: &Ui,
+) -> Result<(), CommandError> {
+    let keys: Vec<String> = match error {
+        InitError::Answer(error) => vec![error.key().to_owned()],
+        InitError::Refused(refusal) => {
+            show(refusal, file, ui)?;
+            refusal.questions().iter().map(ToString::to_string).collect()
+        }
+    };
+    writeln!(ui.stderr(), "  {error}; once more:")?;
+    // The first of several may well be right: it is proposed again, and the others follow it.
+    let kept = usize::from(keys.len() > 1);
+    for key in &keys[kept..] {
+        answers.forget(key);
+    }
+    let concerned = questions(answers.cloud()).filter(|it| keys.iter().any(|key| key == it.key));
+    for question in concerned {
+        ask(question, answers, ui)?;
+    }
+    Ok(())
+}
+
 fn ask(question: &Question, answers: &mut Answers, ui: &Ui) -> Result<(), CommandError> {
     let choices = match question.choices {
         [] => String::new(),
         choices => format!(" ({})", choices.join(", ")),
     };
-    let default = question.default().map(|text| format!(" [{text}]")).unwrap_or_default();
-    let prompt = format!("{}{choices}?{default}", question.prompt);
+    let proposal = answers.get(question.key);
+    let shown = proposal.as_ref().map(|text| format!(" [{text}]")).unwrap_or_default();
+    let prompt = format!("{}{choices}?{shown}", question.prompt);
     loop {
         let answer = answered(ui, &prompt)?;
-        if answer.is_empty() && (question.optional || question.default().is_some()) {
+        if answer.is_empty() && (question.optional || proposal.is_some()) {
             return Ok(());
         }
         match answers.answer(question.key, &answer) {
@@ -133,19 +167,21 @@ fn exists(path: &Path) -> CommandError {
         .hint("name another file: `seaworthy init other.yaml`")
 }
 
-fn refused(error: InitError, ui: &Ui) -> CommandError {
-    match error {
-        InitError::Answer(error) => CommandError::new(Exit::Usage, &error),
-        InitError::Contradiction(reading) => {
-            let _ = write!(ui.stderr(), "{}", reading.render(colour(ui)));
-            CommandError::say(Exit::Usage, "the answers contradict each other, nothing was written")
-        }
+fn refused(error: &InitError, file: &Path, ui: &Ui) -> CommandError {
+    if let InitError::Refused(refusal) = error {
+        let _ = show(refusal, file, ui);
     }
+    CommandError::say(Exit::Usage, format!("{error}; {} was not written", file.display()))
+}
+
+fn show(refusal: &Refusal, file: &Path, ui: &Ui) -> io::Result<()> {
+    writeln!(ui.stderr(), "{}", refusal.render(&file.display().to_string(), colour(ui)))
 }
 
 fn tell(path: &Path, ui: &Ui) -> Result<(), CommandError> {
     if ui.output() == Output::Json {
-        return Ok(ui.json(&serde_json::json!({ "file": path }))?);
+        // A path need not be UTF-8, JSON must.
+        return Ok(ui.json(&serde_json::json!({ "file": path.display().to_string() }))?);
     }
     let mut err = ui.stderr();
     let shown = path.display().to_string();

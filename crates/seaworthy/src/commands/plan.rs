@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use engine::StateFolder;
-use events::{ClusterId, PlannedStage};
+use events::{
+    After, CheckKind, CheckName, ClusterId, NodeName, PlannedCheck, PlannedStage, StageName,
+};
 use lifecycle::up::{self, Circumstances};
 use serde::Serialize;
 use spec::plan::{Endpoint, FirewallPlan, Hardware, NodePlan, Stage, Timeouts};
@@ -33,11 +35,29 @@ pub(crate) struct PlanArgs {
     timeouts: Vec<(Stage, Duration)>,
 }
 
-/// What `plan -o json` prints.
+/// What `plan -o json` prints: the same spelling of keys throughout, unlike a journal's.
 #[derive(Serialize)]
 struct PlanRecord<'a> {
     cluster: &'a Plan,
-    stages: &'a [PlannedStage],
+    stages: Vec<StageRecord<'a>>,
+}
+
+#[derive(Serialize)]
+struct StageRecord<'a> {
+    name: &'a StageName,
+    after: &'a [After],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nodes: Option<&'a [NodeName]>,
+    checks: Vec<CheckRecord<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CheckRecord<'a> {
+    name: &'a CheckName,
+    kind: CheckKind,
+    deadline_ms: u64,
+    required: bool,
 }
 
 pub(crate) fn run(args: &PlanArgs, shared: &Shared, ui: &Ui) -> Result<(), CommandError> {
@@ -50,12 +70,39 @@ pub(crate) fn run(args: &PlanArgs, shared: &Shared, ui: &Ui) -> Result<(), Comma
     plan.timeouts = args.timeouts.iter().fold(plan.timeouts, |timeouts, (stage, timeout)| {
         Timeouts::with(timeouts, *stage, *timeout)
     });
+    plan.timeouts.check(plan.stability_window).map_err(|error| {
+        CommandError::new(Exit::Usage, &error)
+            .hint("give `--timeout proof=…` more, or the file a shorter `stabilityWindow`")
+    })?;
     let run = up::plan(&plan, id, env!("CARGO_PKG_VERSION"), &Circumstances::default());
     match ui.output() {
-        Output::Json => ui.json(&PlanRecord { cluster: &plan, stages: &run.stages })?,
+        Output::Json => ui.json(&PlanRecord::new(&plan, &run.stages))?,
         Output::Text => print(&plan, &run.title, &run.stages, &mut ui.stdout())?,
     }
     Ok(())
+}
+
+impl<'a> PlanRecord<'a> {
+    fn new(cluster: &'a Plan, stages: &'a [PlannedStage]) -> Self {
+        Self { cluster, stages: stages.iter().map(StageRecord::new).collect() }
+    }
+}
+
+impl<'a> StageRecord<'a> {
+    fn new(stage: &'a PlannedStage) -> Self {
+        let check = |check: &'a PlannedCheck| CheckRecord {
+            name: &check.name,
+            kind: check.kind,
+            deadline_ms: check.deadline_ms,
+            required: check.required,
+        };
+        Self {
+            name: &stage.name,
+            after: &stage.after,
+            nodes: stage.nodes.as_deref(),
+            checks: stage.checks.iter().map(check).collect(),
+        }
+    }
 }
 
 fn timeout(text: &str) -> Result<(Stage, Duration), String> {
@@ -76,8 +123,11 @@ fn print(plan: &Plan, title: &str, stages: &[PlannedStage], out: &mut dyn Write)
         print_firewall(firewall, out)?;
     }
     if let Some(balancer) = &plan.load_balancer {
-        let about =
-            format!("{}  {}  {}", balancer.balancer_type, balancer.location, balancer.address);
+        let reach = if balancer.public_interface { "open to everybody" } else { "private" };
+        let about = format!(
+            "{}  {}  {}  {reach}",
+            balancer.balancer_type, balancer.location, balancer.address
+        );
         row(out, "load balancer", &balancer.name, &about)?;
     }
     for node in &plan.nodes {
@@ -142,9 +192,15 @@ fn about(node: &NodePlan) -> String {
         Hardware::Vm { host, vmid, cores, memory, disk, .. } => {
             format!("{address:<15} {vmid} on {host}, {cores} cores, {memory}, disk {disk}")
         }
-        Hardware::Machine { mac } => {
-            let mac = mac.as_ref().map(ToString::to_string).unwrap_or_default();
-            format!("{address:<15} {mac}")
+        Hardware::Machine { mac, install } => {
+            let place = match &node.pool {
+                Some(pool) => format!("pool {pool}"),
+                None => "control plane".to_owned(),
+            };
+            let disk = install.as_ref().map(ToString::to_string);
+            let mac = mac.as_ref().map(ToString::to_string);
+            let known: Vec<String> = [Some(place), disk, mac].into_iter().flatten().collect();
+            format!("{address:<15} {}", known.join(", "))
         }
     }
 }
@@ -153,6 +209,8 @@ fn endpoint(endpoint: &Endpoint) -> String {
     match endpoint {
         Endpoint::Hostname(name) => format!("https://{name}:6443"),
         Endpoint::LoadBalancer(name) => format!("load balancer {name}, port 6443"),
-        Endpoint::Vip(address) | Endpoint::Node(address) => format!("https://{address}:6443"),
+        Endpoint::PrivateLoadBalancer(address)
+        | Endpoint::Vip(address)
+        | Endpoint::Node(address) => format!("https://{address}:6443"),
     }
 }

@@ -6,6 +6,12 @@ use crate::workplace::Workplace;
 
 const TEN_MISTAKES: &str = include_str!("../../../spec/tests/ten-mistakes.yaml");
 
+const EXAMPLES: [(&str, &str); 3] = [
+    ("hetzner.yaml", include_str!("../../../../examples/hetzner.yaml")),
+    ("proxmox.yaml", include_str!("../../../../examples/proxmox.yaml")),
+    ("machines.yaml", include_str!("../../../../examples/machines.yaml")),
+];
+
 #[test]
 fn init_then_validate_then_plan() {
     let workplace = Workplace::new();
@@ -40,6 +46,21 @@ fn every_cloud_can_be_begun() {
 }
 
 #[test]
+fn the_commands_in_the_examples_work_as_written() {
+    for (name, text) in EXAMPLES {
+        let workplace = Workplace::new();
+        workplace.write(name, text);
+        let lines = text.lines().filter_map(|line| line.strip_prefix("#   seaworthy "));
+        let commands: Vec<&str> = lines.collect();
+        assert_eq!(commands.len(), 2, "{name}");
+        for command in commands {
+            let ran = workplace.run(command.split_whitespace());
+            assert_eq!(ran.exit, 0, "{command}: {ran}");
+        }
+    }
+}
+
+#[test]
 fn a_wrong_answer_writes_nothing() {
     let workplace = Workplace::new();
     assert_snapshot!("wrong answer", workplace.run(["init", "--name", "Demo_1"]));
@@ -48,6 +69,33 @@ fn a_wrong_answer_writes_nothing() {
         workplace.run(["init", "--cloud", "hetzner", "--host", "pve1"])
     );
     assert!(!workplace.path().join("cluster.yaml").exists());
+}
+
+#[test]
+fn answers_that_do_not_fit_write_nothing() {
+    let workplace = Workplace::new();
+    let flags = ["--cloud", "machines", "--gateway", "10.1.1.1"];
+    assert_snapshot!(workplace.run(["init", "mine.yaml"].into_iter().chain(flags)));
+    assert!(!workplace.path().join("mine.yaml").exists());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_path_need_not_be_utf8() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let workplace = Workplace::new();
+    let name = OsStr::from_bytes(b"caf\xE9.yaml");
+    let run = |command: &str| {
+        let args = [OsStr::new(command), name, OsStr::new("-o"), OsStr::new("json")];
+        let ran = workplace.run(args);
+        assert_eq!(ran.exit, 0, "{command}: {ran}");
+        serde_json::from_str::<serde_json::Value>(&ran.stdout).unwrap()
+    };
+    assert_eq!(run("init")["file"], "caf\u{FFFD}.yaml");
+    run("validate");
+    run("plan");
 }
 
 #[test]
@@ -87,6 +135,7 @@ fn deadlines_come_from_the_file_and_from_flags() {
     assert!(plan.stdout.contains("api                      15m"), "{plan}");
     assert!(plan.stdout.contains("etcd                     20m"), "{plan}");
     assert_snapshot!(workplace.run(["plan", "--timeout", "ectd=20m"]));
+    assert_snapshot!("a proof that is too short", workplace.run(["plan", "--timeout", "proof=1m"]));
 }
 
 #[test]
@@ -97,6 +146,19 @@ fn a_plan_is_data() {
     let plan: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(plan["cluster"]["nodes"].as_array().unwrap().len(), 5);
     assert_eq!(plan["stages"].as_array().unwrap().len(), 16);
+    assert!(plan["cluster"].get("id").is_none(), "no run has made an identity yet");
+    assert!(plan["stages"][0]["checks"][0]["deadlineMs"].is_u64(), "{ran}");
+    assert!(!ran.stdout.contains('_'), "one spelling of keys: {ran}");
+}
+
+#[test]
+fn a_plan_of_machines_shows_what_each_is_for() {
+    let workplace = Workplace::new();
+    workplace.write("cluster.yaml", EXAMPLES[2].1);
+    let ran = workplace.run(["plan"]);
+    let machines: Vec<&str> =
+        ran.stdout.lines().filter(|line| line.starts_with("  machine ")).collect();
+    assert_snapshot!("machines of a plan", machines.join("\n"));
 }
 
 #[test]

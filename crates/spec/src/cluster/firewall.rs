@@ -14,7 +14,7 @@ pub struct Firewall {
     pub at: Span,
     /// Who may reach the Talos API, port 50000.
     pub talos_api: Option<Sources>,
-    /// Who may reach the Kubernetes API, port 6443.
+    /// Who may reach the Kubernetes API of the nodes themselves, port 6443.
     pub kubernetes_api: Option<Sources>,
     /// Further openings.
     pub extra: Vec<FirewallException>,
@@ -71,7 +71,7 @@ pub struct PortRange {
 
 pub(crate) static FIREWALL: Shape = Shape {
     name: "Firewall",
-    doc: "Who may reach the nodes from outside. Nodes reach each other over the private network, which no firewall touches.",
+    doc: "Who may reach the nodes from outside. Nodes reach each other over the private network, which no firewall touches; nor does one touch a load balancer.",
     groups: &[&[
         optional(
             "talosAPI",
@@ -81,7 +81,7 @@ pub(crate) static FIREWALL: Shape = Shape {
         optional(
             "kubernetesAPI",
             Kind::Scalars(SourceRange::FORMAT),
-            "Who may reach the Kubernetes API, port 6443. Default: [my-ip].",
+            "Who may reach the Kubernetes API of the nodes themselves, port 6443. A public load balancer is open to everybody all the same: Hetzner's firewalls do not apply to it. Default: [my-ip].",
         ),
         optional("extra", Kind::Maps(&EXTRA), "Further openings."),
     ]],

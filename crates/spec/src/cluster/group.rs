@@ -88,6 +88,8 @@ pub struct LoadBalancer {
     pub at: Span,
     /// Whether there is one.
     pub enabled: Option<Spanned<bool>>,
+    /// Whether it has a public address.
+    pub public: Option<Spanned<bool>>,
     /// Its type.
     pub balancer_type: Option<Spanned<LoadBalancerType>>,
     /// How it finds out which control planes answer.
@@ -174,12 +176,12 @@ pub(crate) static CONTROL_PLANE: Shape = Shape {
             optional(
                 "schedulable",
                 Kind::Scalar(bool::FORMAT),
-                "Whether ordinary pods may run there. Default: only if there are no pools.",
+                "Whether ordinary pods may run there. Default: only if there are no workers.",
             ),
             optional(
                 "vip",
                 Kind::Scalar(Ipv4Addr::FORMAT),
-                "An address that the control planes share: one of them answers.",
+                "An address that the control planes share: one of them answers, and tells its neighbours so (Proxmox and machines).",
             ),
             optional(
                 "hostname",
@@ -244,10 +246,11 @@ static LOAD_BALANCER: Shape = Shape {
     name: "LoadBalancer",
     doc: "The load balancer in front of the API.",
     groups: &[&[
+        optional("enabled", Kind::Scalar(bool::FORMAT), "Whether there is one. Default: true."),
         optional(
-            "enabled",
+            "public",
             Kind::Scalar(bool::FORMAT),
-            "Whether there is one. Default: true, unless `vip` is set.",
+            "Whether it has a public address. No firewall applies to a load balancer: everybody reaches a public one, and authentication alone protects the API. Without it the API is reached from the private network. Default: true.",
         ),
         optional("type", Kind::Scalar(LoadBalancerType::FORMAT), "Its type. Default: lb11."),
         optional(
@@ -351,6 +354,7 @@ impl LoadBalancer {
         let balancer = Self {
             at: fields.at(),
             enabled: fields.optional("enabled"),
+            public: fields.optional("public"),
             balancer_type: fields.optional("type"),
             health_check: fields.map("healthCheck").map(HealthCheck::decode),
         };

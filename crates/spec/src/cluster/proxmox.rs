@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 
 use crate::read::{Fields, Kind, Pick, Shape, Span, Spanned, optional, required};
-use crate::scalar::{Cidr, HttpsUrl, ResourceName, Scalar, Text, Within};
+use crate::scalar::{Cidr, ResourceName, Scalar, ServiceUrl, Text, Within};
 
 /// A Proxmox VE cluster.
 #[derive(Clone, Debug)]
@@ -11,7 +11,7 @@ pub struct Proxmox {
     /// Where the settings start.
     pub at: Span,
     /// The API.
-    pub endpoint: Spanned<HttpsUrl>,
+    pub endpoint: Spanned<ServiceUrl>,
     /// The SHA-256 fingerprint of the API's certificate, where no public authority signed it.
     pub fingerprint: Option<Spanned<Text>>,
     /// The hosts that VMs are spread over.
@@ -55,8 +55,8 @@ pub(super) static PROXMOX: Shape = Shape {
     groups: &[&[
         required(
             "endpoint",
-            Kind::Scalar(HttpsUrl::FORMAT),
-            "The API, with its port: `https://pve.example.com:8006`.",
+            Kind::Scalar(ServiceUrl::FORMAT),
+            "The API, with its port and without a path: `https://pve.example.com:8006`.",
         ),
         optional(
             "fingerprint",

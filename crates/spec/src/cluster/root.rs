@@ -235,19 +235,49 @@ impl Cluster {
 
 /// Says that a document describes something else, which is worth one message and not one per key.
 pub(crate) fn other_kind(root: &Node) -> Option<Problem> {
-    let node = root.get("kind")?;
-    let Content::Scalar(kind) = &node.content else {
-        return None;
+    let not_ours = |at, label: &str| {
+        Problem::error(Rule::OtherKind, at, "this is not a cluster file").label(label)
     };
-    if node.is_null() || nearest(&kind.text, ["Cluster"]).is_some() {
+    if let Some(at) = talos_config(root) {
+        let problem = not_ours(at, "this is a Talos machine config");
+        return Some(
+            problem.help("parts of it can go into `spec.talos.patches` of a cluster file"),
+        );
+    }
+    if let Some((_, at)) = text_of(root, "apiVersion").filter(|(text, _)| is_foreign_group(text)) {
+        return Some(not_ours(at, "expected `seaworthy.dev/v1`"));
+    }
+    let (kind, at) = text_of(root, "kind")?;
+    if nearest(kind, ["Cluster"]).is_some() {
         return None;
     }
-    let problem = Problem::error(Rule::OtherKind, node.caret(), "this is not a cluster file")
-        .label("expected `Cluster`");
-    Some(match kind.text.as_str() {
-        "List" => problem.note("one cluster file describes one cluster"),
-        _ => problem,
+    let problem = not_ours(at, "expected `Cluster`");
+    Some(if kind == "List" {
+        problem.note("one cluster file describes one cluster")
+    } else {
+        problem
     })
+}
+
+fn text_of<'a>(root: &'a Node, key: &str) -> Option<(&'a str, Span)> {
+    let node = root.get(key).filter(|node| !node.is_null())?;
+    match &node.content {
+        Content::Scalar(scalar) => Some((&scalar.text, node.caret())),
+        _ => None,
+    }
+}
+
+/// A machine config has neither `kind` nor `spec`, but these.
+fn talos_config(root: &Node) -> Option<Span> {
+    let (_, at) = text_of(root, "version").filter(|(version, _)| *version == "v1alpha1")?;
+    let has = |key| root.get(key).is_some();
+    ((has("machine") || has("cluster")) && !has("spec")).then_some(at)
+}
+
+/// Whether an API version belongs to somebody else, such as `cluster.x-k8s.io/v1beta1`.
+fn is_foreign_group(api_version: &str) -> bool {
+    let group = api_version.split_once('/').map(|(group, _)| group);
+    group.is_some_and(|group| nearest(group, ["seaworthy.dev"]).is_none())
 }
 
 impl ManifestSource {

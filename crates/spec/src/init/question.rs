@@ -5,12 +5,13 @@ use std::net::Ipv4Addr;
 
 use thiserror::Error;
 
+use super::proposal::Proposal;
 use crate::cluster::CloudKind;
 use crate::scalar::{
-    Cidr, ClusterName, FilePath, GitUrl, HttpsUrl, Location, ResourceName, Scalar, ServerType,
+    Cidr, ClusterName, FilePath, GitUrl, Location, ResourceName, Scalar, ServerType, ServiceUrl,
     SourceRange, Version, Within, Word,
 };
-use crate::versions;
+use crate::versions::{self, TALOS, release};
 
 /// One thing that has to be known to write a cluster file.
 #[derive(Clone, Copy, Debug)]
@@ -28,13 +29,7 @@ pub struct Question {
     asked_for: Option<CloudKind>,
     default: Proposal,
     check: fn(&str) -> Result<(), String>,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Proposal {
-    None,
-    Text(&'static str),
-    Version(&'static Version),
+    fits: fn(&Answers, &str) -> Result<(), String>,
 }
 
 /// Answers that were given, by key, each checked when it was.
@@ -73,9 +68,6 @@ pub enum InvalidAnswer {
     },
 }
 
-static DEFAULT_TALOS: Version = versions::DEFAULT_TALOS;
-static DEFAULT_KUBERNETES: Version = versions::DEFAULT_KUBERNETES;
-
 static QUESTIONS: [Question; 22] = [
     ask(
         "name",
@@ -88,16 +80,19 @@ static QUESTIONS: [Question; 22] = [
         "talos",
         "Talos version",
         "The operating system of the nodes.",
-        Proposal::Version(&DEFAULT_TALOS),
-        is::<Version>,
+        Proposal::Talos,
+        is_supported_talos,
     ),
-    ask(
-        "kubernetes",
-        "Kubernetes version",
-        "Talos must support it.",
-        Proposal::Version(&DEFAULT_KUBERNETES),
-        is::<Version>,
-    ),
+    Question {
+        fits: runs_on_talos,
+        ..ask(
+            "kubernetes",
+            "Kubernetes version",
+            "Talos must support it.",
+            Proposal::Kubernetes,
+            is::<Version>,
+        )
+    },
     choose(
         "control-planes",
         "Control planes",
@@ -126,7 +121,7 @@ static QUESTIONS: [Question; 22] = [
         "type",
         "Server type of control planes",
         "cax types are Arm, the others x86.",
-        Proposal::Text("cax11"),
+        Proposal::ControlPlaneType,
         is::<ServerType>,
     ),
     only(
@@ -134,14 +129,14 @@ static QUESTIONS: [Question; 22] = [
         "worker-type",
         "Server type of workers",
         "It may be larger.",
-        Proposal::Text("cax21"),
+        Proposal::WorkerType,
         is::<ServerType>,
     ),
     only(
         CloudKind::Hetzner,
         "allow",
-        "Who may reach the APIs",
-        "A network, or `my-ip` for this machine.",
+        "Who may reach the nodes",
+        "A network, or `my-ip` for this machine. The load balancer is open to all.",
         Proposal::Text("my-ip"),
         is::<SourceRange>,
     ),
@@ -151,7 +146,7 @@ static QUESTIONS: [Question; 22] = [
         "Proxmox API",
         "With its port.",
         Proposal::Text("https://pve.example.com:8006"),
-        is::<HttpsUrl>,
+        is::<ServiceUrl>,
     ),
     only(
         CloudKind::Proxmox,
@@ -169,20 +164,23 @@ static QUESTIONS: [Question; 22] = [
         Proposal::Text("local-lvm"),
         is::<ResourceName>,
     ),
-    only(
-        CloudKind::Proxmox,
-        "network",
-        "Network of the nodes",
-        "The network behind the bridge.",
-        Proposal::Text("10.20.0.0/24"),
-        is::<Cidr>,
-    ),
+    Question {
+        fits: has_room,
+        ..only(
+            CloudKind::Proxmox,
+            "network",
+            "Network of the nodes",
+            "The network behind the bridge.",
+            Proposal::Text("10.20.0.0/24"),
+            is::<Cidr>,
+        )
+    },
     only(
         CloudKind::Proxmox,
         "gateway",
         "Gateway",
         "An address in the network.",
-        Proposal::Text("10.20.0.1"),
+        Proposal::Gateway,
         is::<Ipv4Addr>,
     ),
     only(
@@ -190,31 +188,34 @@ static QUESTIONS: [Question; 22] = [
         "vip",
         "Shared address of the control planes",
         "An address that nobody has.",
-        Proposal::Text("10.20.0.10"),
+        Proposal::Vip,
         is::<Ipv4Addr>,
     ),
     only(
         CloudKind::Proxmox,
         "first-address",
         "First node's address",
-        "Control planes first, workers ten addresses on.",
-        Proposal::Text("10.20.0.11"),
+        "Control planes first, workers ten addresses on where there is room.",
+        Proposal::FirstAddress,
         is::<Ipv4Addr>,
     ),
-    only(
-        CloudKind::Machines,
-        "network",
-        "Network of the machines",
-        "All machines share it.",
-        Proposal::Text("192.168.10.0/24"),
-        is::<Cidr>,
-    ),
+    Question {
+        fits: has_room,
+        ..only(
+            CloudKind::Machines,
+            "network",
+            "Network of the machines",
+            "All machines share it.",
+            Proposal::Text("192.168.10.0/24"),
+            is::<Cidr>,
+        )
+    },
     only(
         CloudKind::Machines,
         "gateway",
         "Gateway",
         "An address in the network.",
-        Proposal::Text("192.168.10.1"),
+        Proposal::Gateway,
         is::<Ipv4Addr>,
     ),
     only(
@@ -222,7 +223,7 @@ static QUESTIONS: [Question; 22] = [
         "vip",
         "Shared address of the control planes",
         "An address that nobody has.",
-        Proposal::Text("192.168.10.10"),
+        Proposal::Vip,
         is::<Ipv4Addr>,
     ),
     only(
@@ -230,7 +231,7 @@ static QUESTIONS: [Question; 22] = [
         "first-address",
         "First machine's address",
         "The others follow; correct them in the file.",
-        Proposal::Text("192.168.10.11"),
+        Proposal::FirstAddress,
         is::<Ipv4Addr>,
     ),
     only(
@@ -260,7 +261,17 @@ const fn ask(
     default: Proposal,
     check: fn(&str) -> Result<(), String>,
 ) -> Question {
-    Question { key, prompt, help, choices: &[], optional: false, asked_for: None, default, check }
+    Question {
+        key,
+        prompt,
+        help,
+        choices: &[],
+        optional: false,
+        asked_for: None,
+        default,
+        check,
+        fits: |_, _| Ok(()),
+    }
 }
 
 const fn only(
@@ -300,17 +311,13 @@ pub fn clouds() -> &'static [&'static str] {
 }
 
 impl Question {
-    /// The answer that is taken if none is given.
-    pub fn default(&self) -> Option<String> {
-        match self.default {
-            Proposal::None => None,
-            Proposal::Text(text) => Some(text.to_owned()),
-            Proposal::Version(version) => Some(version.to_string()),
-        }
+    /// The answer that is taken if none is given; it may follow from the answers so far.
+    pub fn default(&self, answers: &Answers) -> Option<String> {
+        self.default.after(answers)
     }
 
-    /// Checks an answer; the error says what was expected.
-    pub fn check(&self, answer: &str) -> Result<(), InvalidAnswer> {
+    /// Checks an answer, also against the answers so far; the error says what was expected.
+    pub fn check(&self, answer: &str, answers: &Answers) -> Result<(), InvalidAnswer> {
         let invalid = |reason| InvalidAnswer::NotWhatWasAsked {
             key: self.key,
             answer: answer.to_owned(),
@@ -322,7 +329,7 @@ impl Question {
         if !self.choices.is_empty() && !self.choices.contains(&answer) {
             return Err(invalid(format!("expected {}", crate::scalar::one_of(self.choices))));
         }
-        (self.check)(answer).map_err(invalid)
+        (self.check)(answer).and_then(|()| (self.fits)(answers, answer)).map_err(invalid)
     }
 }
 
@@ -339,9 +346,14 @@ impl Answers {
             key: key.to_owned(),
             cloud: self.cloud.as_str(),
         })?;
-        question.check(answer)?;
+        question.check(answer, self)?;
         self.given.insert(question.key, answer.to_owned());
         Ok(())
+    }
+
+    /// Forgets an answer: the default takes its place.
+    pub fn forget(&mut self, key: &str) {
+        self.given.remove(key);
     }
 
     /// The cloud.
@@ -352,7 +364,7 @@ impl Answers {
     /// The answer to a question: the given one, or the default.
     pub fn get(&self, key: &str) -> Option<String> {
         let question = questions(self.cloud).find(|question| question.key == key)?;
-        let answer = self.given.get(key).cloned().or_else(|| question.default());
+        let answer = self.given.get(key).cloned().or_else(|| question.default(self));
         answer.filter(|answer| !answer.is_empty())
     }
 
@@ -370,8 +382,50 @@ impl Answers {
     }
 }
 
+impl InvalidAnswer {
+    /// The question that was answered.
+    pub fn key(&self) -> &str {
+        match self {
+            Self::NotWhatWasAsked { key, .. } | Self::Unanswered { key } => key,
+            Self::NotAsked { key, .. } => key,
+        }
+    }
+}
+
 fn is<T: Scalar>(answer: &str) -> Result<(), String> {
     T::read(answer).map(drop).map_err(|complaint| complaint.label)
+}
+
+fn is_supported_talos(answer: &str) -> Result<(), String> {
+    let version = Version::parse(answer)?;
+    let (oldest, newest) = (TALOS[0].talos, TALOS[TALOS.len() - 1].talos);
+    if version.minor() < oldest {
+        let (oldest, newest) = (release(oldest), release(newest));
+        return Err(format!("it is too old: {oldest} to {newest} are supported"));
+    }
+    Ok(())
+}
+
+fn runs_on_talos(answers: &Answers, answer: &str) -> Result<(), String> {
+    let talos = answers.read::<Version>("talos").map_err(|error| error.to_string())?;
+    match versions::talos_release(&talos) {
+        Some(row) if !row.runs(&Version::parse(answer)?) => {
+            let (oldest, newest) = (release(row.oldest), release(row.newest));
+            Err(format!("Talos {talos} runs {oldest} to {newest}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The nodes, the gateway and the VIP need an address each.
+fn has_room(answers: &Answers, answer: &str) -> Result<(), String> {
+    let network = Cidr::read(answer).map_err(|complaint| complaint.label)?;
+    let count = |key| answers.number(key).map_err(|error| error.to_string());
+    let needed = count("control-planes")? + count("workers")? + 2;
+    match network.host(needed).filter(|last| network.is_host(*last)) {
+        Some(_) => Ok(()),
+        None => Err(format!("it is too small: nodes, gateway and VIP need {needed} addresses")),
+    }
 }
 
 fn is_device(answer: &str) -> Result<(), String> {

@@ -4,10 +4,12 @@ use std::net::Ipv4Addr;
 
 use thiserror::Error;
 
+use super::proposal::{last_address, worker_address};
 use super::question::{Answers, InvalidAnswer};
+use super::refusal::Refusal;
 use crate::cluster::CloudKind;
-use crate::reading::{Reading, read};
-use crate::scalar::ClusterName;
+use crate::reading::read;
+use crate::scalar::{Cidr, ClusterName, Location, NetworkZone};
 
 /// Why no file was written.
 #[derive(Debug, Error)]
@@ -15,18 +17,21 @@ pub enum InitError {
     /// One answer cannot be taken.
     #[error(transparent)]
     Answer(#[from] InvalidAnswer),
-    /// The answers contradict each other; the reading says how.
-    #[error("the answers contradict each other")]
-    Contradiction(Box<Reading>),
+    /// The file would not be valid.
+    #[error("{0}")]
+    Refused(Box<Refusal>),
 }
+
+/// The lowest VM number of new files.
+const FIRST_VM: u32 = 8000;
 
 /// Writes a commented cluster file that is valid by this crate's own rules.
 pub fn cluster_file(answers: &Answers) -> Result<String, InitError> {
     let text = write(answers)?;
-    let reading = read("cluster.yaml", text.as_bytes());
+    let reading = read("", text.as_bytes());
     match reading.cluster() {
         Some(_) => Ok(text),
-        None => Err(InitError::Contradiction(Box::new(reading))),
+        None => Err(InitError::Refused(Box::new(Refusal::new(reading, answers)))),
     }
 }
 
@@ -82,13 +87,22 @@ fn proxmox(answers: &Answers) -> Result<String, InvalidAnswer> {
          storage: {}\n      # importStorage: local   # must allow content type `import`\n      \
          # bridge: vmbr0\n      # vlan: 20\n      network: {}\n      gateway: {}\n      \
          # A VM's number is `from` plus the host part of its address.\n      \
-         vmids: {{ from: 8000, to: 8999 }}\n",
+         vmids: {{ from: {FIRST_VM}, to: {} }}\n",
         asked(answers, "endpoint")?,
         asked(answers, "host")?,
         asked(answers, "storage")?,
         asked(answers, "network")?,
         asked(answers, "gateway")?,
+        last_vm(answers)?,
     ))
+}
+
+/// The highest VM number: a round one, unless the last node needs a higher one.
+fn last_vm(answers: &Answers) -> Result<u32, InvalidAnswer> {
+    let network = answers.read::<Cidr>("network")?;
+    let last = last_address(answers, network, answers.read("first-address")?);
+    let highest = last.and_then(|last| network.number_of(last)).unwrap_or(0);
+    Ok((FIRST_VM + highest + 1).next_multiple_of(1000) - 1)
 }
 
 fn machines(answers: &Answers) -> Result<String, InvalidAnswer> {
@@ -133,8 +147,12 @@ fn control_plane(answers: &Answers) -> Result<String, InvalidAnswer> {
     let count = answers.number("control-planes")?;
     let settings = match answers.cloud() {
         CloudKind::Hetzner => format!(
-            "    count: {count}\n    type: {}\n    # fallbacks: [{{ location: nbg1 }}]   # if the type is sold out\n",
-            asked(answers, "type")?
+            "    count: {count}\n    type: {}\n    # fallbacks: [{{ {} }}]   # if the type is sold out\n    \
+             # No firewall guards a load balancer: everybody reaches the Kubernetes API there, and\n    \
+             # authentication keeps them out. `public: false` keeps it in the private network.\n    \
+             loadBalancer: {{ public: true }}\n",
+            asked(answers, "type")?,
+            fallback(answers)?
         ),
         CloudKind::Proxmox => format!(
             "    count: {count}\n    vip: {} # one of the control planes answers here\n    cores: 2\n    memory: 4Gi\n    \
@@ -150,6 +168,16 @@ fn control_plane(answers: &Answers) -> Result<String, InvalidAnswer> {
     Ok(format!("  controlPlane:\n{settings}"))
 }
 
+/// Another location where the network reaches one, or else another type.
+fn fallback(answers: &Answers) -> Result<&'static str, InvalidAnswer> {
+    let location = answers.read::<Location>("location")?;
+    Ok(match (location.zone(), location) {
+        (NetworkZone::EuCentral, Location::Nbg1) => "location: fsn1",
+        (NetworkZone::EuCentral, _) => "location: nbg1",
+        _ => "type: ccx13",
+    })
+}
+
 fn pools(answers: &Answers) -> Result<String, InvalidAnswer> {
     let count = answers.number("workers")?;
     if count == 0 {
@@ -160,8 +188,8 @@ fn pools(answers: &Answers) -> Result<String, InvalidAnswer> {
             format!("      count: {count}\n      type: {}\n", asked(answers, "worker-type")?)
         }
         CloudKind::Proxmox => {
-            let first = u32::from(answers.read::<Ipv4Addr>("first-address")?);
-            let address = Ipv4Addr::from(first.saturating_add(10));
+            let first = answers.read("first-address")?;
+            let address = worker_address(answers, answers.read("network")?, first).unwrap_or(first);
             format!(
                 "      count: {count}\n      cores: 4\n      memory: 8Gi\n      disk: 100Gi\n      firstAddress: {address}\n"
             )
@@ -192,7 +220,7 @@ fn firewall(answers: &Answers) -> Result<String, InvalidAnswer> {
     }
     let source = asked(answers, "allow")?;
     Ok(format!(
-        "  # Who may reach the APIs; `my-ip` is the machine that runs seaworthy.\n  firewall:\n    \
+        "  # Who may reach the nodes; `my-ip` is the machine that runs seaworthy.\n  firewall:\n    \
          talosAPI: [{source}]\n    kubernetesAPI: [{source}]\n"
     ))
 }

@@ -27,7 +27,9 @@ impl LabelSet {
             .iter()
             .map(|(key, value)| (key.value.clone(), value.value.clone()))
             .collect();
-        Self { labels }.own("cluster", cluster.name.as_str()).own("cluster-id", &id.to_string())
+        let labels = Self { labels }.own("cluster", cluster.name.as_str());
+        // Before the first run nothing carries an identity.
+        if id == ClusterId::NIL { labels } else { labels.own("cluster-id", &id.to_string()) }
     }
 
     /// The labels of a node's server or VM.

@@ -4,6 +4,7 @@
 //! pool or appending one never moves a name or an address that exists.
 
 mod addon;
+mod disk;
 mod firewall;
 mod label;
 mod network;
@@ -15,6 +16,7 @@ mod timeout;
 mod whole;
 
 pub use addon::AddonPlan;
+pub use disk::{DiskTraits, InstallDisk};
 pub use events::{ClusterId, Role};
 pub use firewall::{FirewallPlan, FirewallRule};
 pub use label::LabelSet;
@@ -23,10 +25,10 @@ pub use node::{Hardware, NodePlan, Offer, PlacementGroup};
 pub use price::{Bill, BillLine, PriceError, PriceTable};
 pub use san::{AssignedLater, San};
 pub use stage::Stage;
-pub use timeout::Timeouts;
+pub use timeout::{ProofTooShort, Timeouts};
 pub use whole::{Endpoint, LoadBalancerPlan, Plan};
 
 pub(crate) use firewall::{TALOS_PORT, rules as firewall_rules};
 pub(crate) use network::{LARGEST_NETWORK, SMALLEST_NETWORK, SUBNETS_BEFORE_POOLS};
-pub(crate) use node::{control_plane_name, pool_node_name, vmid};
-pub(crate) use whole::wants_load_balancer;
+pub(crate) use node::{pool_node_name, vmid};
+pub(crate) use whole::{has_public_balancer, wants_load_balancer};

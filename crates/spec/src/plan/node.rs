@@ -5,6 +5,7 @@ use std::net::Ipv4Addr;
 use events::{ClusterId, Role};
 use serde::Serialize;
 
+use super::disk::InstallDisk;
 use super::network::{NetworkPlan, PoolSubnet};
 use crate::cluster::{Cloud, Cluster, Hetzner, Machine, NodeGroup, Proxmox};
 use crate::scalar::{Bytes, Cidr, ClusterName, Location, Mac, PoolName, ResourceName, ServerType};
@@ -43,8 +44,9 @@ pub enum Hardware {
         host: ResourceName,
         /// Its number.
         vmid: u32,
-        /// The MAC address of its network card.
-        mac: Mac,
+        /// The MAC address of its network card; none before the cluster has its identity.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        mac: Option<Mac>,
         /// Its cores.
         cores: u32,
         /// Its memory.
@@ -57,6 +59,9 @@ pub enum Hardware {
         /// Its MAC address, where the file says so.
         #[serde(skip_serializing_if = "Option::is_none")]
         mac: Option<Mac>,
+        /// The disk that Talos is installed on.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        install: Option<InstallDisk>,
     },
 }
 
@@ -96,12 +101,7 @@ struct Group<'a> {
     count: u32,
 }
 
-/// The name of a control plane, counted from one.
-pub(crate) fn control_plane_name(cluster: &ClusterName, number: u32) -> String {
-    format!("{cluster}-cp-{number}")
-}
-
-/// The name of a pool's node, counted from one.
+/// The name of a pool's node, counted from one; the control planes' pool is `cp`.
 pub(crate) fn pool_node_name(cluster: &ClusterName, pool: &str, number: u32) -> String {
     format!("{cluster}-{pool}-{number}")
 }
@@ -206,7 +206,10 @@ impl Group<'_> {
             role: self.role,
             pool: self.pool.cloned(),
             address: machine.address.value,
-            hardware: Hardware::Machine { mac: machine.mac.as_ref().map(|mac| mac.value) },
+            hardware: Hardware::Machine {
+                mac: machine.mac.as_ref().map(|mac| mac.value),
+                install: InstallDisk::of(self.cluster, self.settings, machine),
+            },
         }
     }
 }
@@ -218,10 +221,13 @@ pub(crate) fn vmid(proxmox: &Proxmox, address: Ipv4Addr) -> Option<u32> {
 }
 
 /// A MAC address that no other cluster and no other node of this one has.
-fn mac(id: ClusterId, address: Ipv4Addr) -> Mac {
+fn mac(id: ClusterId, address: Ipv4Addr) -> Option<Mac> {
+    if id == ClusterId::NIL {
+        return None;
+    }
     let [first, second, ..] = *id.as_bytes();
     let [_, b, c, d] = address.octets();
-    Mac::local([first, second, b, c, d])
+    Some(Mac::local([first, second, b, c, d]))
 }
 
 /// Which servers share a placement group.

@@ -41,7 +41,8 @@ pub(super) fn sans(
     sans.extend(cluster.control_plane.hostname.iter().map(|name| San::Name(name.to_string())));
     sans.extend(cluster.control_plane.vip.iter().map(|vip| San::Address(vip.value)));
     sans.extend(balancer.map(|balancer| San::Address(balancer.address)));
-    sans.extend(balancer.map(|_| San::Later(AssignedLater::LoadBalancer)));
+    let public = balancer.filter(|balancer| balancer.public_interface);
+    sans.extend(public.map(|_| San::Later(AssignedLater::LoadBalancer)));
     for node in nodes.iter().filter(|node| node.role == Role::ControlPlane) {
         sans.push(San::Name(node.name.clone()));
         sans.push(San::Address(node.address));

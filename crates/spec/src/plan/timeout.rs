@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use thiserror::Error;
 
 use super::stage::Stage;
 use crate::cluster::Cluster;
@@ -13,6 +14,14 @@ use crate::scalar::Duration;
 #[serde(transparent)]
 pub struct Timeouts {
     by_stage: BTreeMap<Stage, Duration>,
+}
+
+/// A proof that would have to end before everything has stayed healthy for long enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("`proof` may take {timeout}, and everything has to stay healthy for {window}")]
+pub struct ProofTooShort {
+    timeout: Duration,
+    window: Duration,
 }
 
 impl Default for Timeouts {
@@ -39,6 +48,12 @@ impl Timeouts {
     pub fn with(mut self, stage: Stage, timeout: Duration) -> Self {
         self.by_stage.insert(stage, timeout);
         self
+    }
+
+    /// Checks that the proof may take longer than the stability window.
+    pub fn check(&self, window: Duration) -> Result<(), ProofTooShort> {
+        let timeout = self.get(Stage::Proof);
+        if timeout > window { Ok(()) } else { Err(ProofTooShort { timeout, window }) }
     }
 
     /// How long a gate may wait.

@@ -25,7 +25,8 @@ use events::ClusterId;
 pub struct Plan {
     /// The cluster's name.
     pub cluster: ClusterName,
-    /// The cluster's identity.
+    /// The cluster's identity; nil, and left out, before the first run has made it.
+    #[serde(skip_serializing_if = "is_unknown")]
     pub id: ClusterId,
     /// Where it runs.
     pub cloud: CloudKind,
@@ -76,8 +77,10 @@ pub struct Plan {
 pub enum Endpoint {
     /// By a name.
     Hostname(String),
-    /// Through the load balancer.
+    /// Through the load balancer, at the public address that it will get.
     LoadBalancer(String),
+    /// Through a load balancer without a public address.
+    PrivateLoadBalancer(Ipv4Addr),
     /// By an address that the control planes share.
     Vip(Ipv4Addr),
     /// At the only control plane.
@@ -97,6 +100,8 @@ pub struct LoadBalancerPlan {
     pub location: Location,
     /// Its private address.
     pub address: Ipv4Addr,
+    /// Whether it has a public address, which no firewall guards.
+    pub public_interface: bool,
     /// How it asks whether a control plane answers.
     pub protocol: HealthProtocol,
     /// How often it asks.
@@ -146,6 +151,10 @@ impl Plan {
     }
 }
 
+fn is_unknown(id: &ClusterId) -> bool {
+    *id == ClusterId::NIL
+}
+
 fn architectures(nodes: &[NodePlan]) -> Vec<Architecture> {
     let of_node = |node: &NodePlan| match &node.hardware {
         Hardware::Server { offers, .. } => {
@@ -174,12 +183,17 @@ fn load_balancer(cluster: &Cluster, network: &NetworkPlan) -> Option<LoadBalance
     wants_load_balancer(cluster).then(|| planned_balancer(cluster, hetzner, address))
 }
 
-/// Whether there is a load balancer: asked for, or by default where no VIP stands in.
+/// Whether there is a load balancer: there is unless the file says otherwise.
 pub(crate) fn wants_load_balancer(cluster: &Cluster) -> bool {
-    let control_plane = &cluster.control_plane;
-    let asked = control_plane.load_balancer.as_ref();
-    let enabled = asked.and_then(|balancer| balancer.enabled.as_ref()).map(|enabled| enabled.value);
-    enabled.unwrap_or(asked.is_some() || control_plane.vip.is_none())
+    let asked = cluster.control_plane.load_balancer.as_ref();
+    asked.and_then(|balancer| balancer.enabled.as_ref()).is_none_or(|enabled| enabled.value)
+}
+
+/// Whether a load balancer would have a public address.
+pub(crate) fn has_public_balancer(cluster: &Cluster) -> bool {
+    let asked = cluster.control_plane.load_balancer.as_ref();
+    wants_load_balancer(cluster)
+        && asked.and_then(|asked| asked.public.as_ref()).is_none_or(|public| public.value)
 }
 
 fn planned_balancer(cluster: &Cluster, hetzner: &Hetzner, address: Ipv4Addr) -> LoadBalancerPlan {
@@ -192,6 +206,7 @@ fn planned_balancer(cluster: &Cluster, hetzner: &Hetzner, address: Ipv4Addr) -> 
             .map_or(LoadBalancerType::Lb11, |balancer_type| balancer_type.value),
         location: hetzner.location.value,
         address,
+        public_interface: has_public_balancer(cluster),
         protocol: check
             .and_then(|check| check.protocol.as_ref())
             .map_or(HealthProtocol::Http, |it| it.value),
@@ -215,7 +230,10 @@ fn endpoint(
     let first = nodes.first().map_or(Ipv4Addr::LOCALHOST, |node| node.address);
     match (&cluster.control_plane.hostname, balancer, &cluster.control_plane.vip) {
         (Some(name), _, _) => Endpoint::Hostname(name.value.to_string()),
-        (None, Some(balancer), _) => Endpoint::LoadBalancer(balancer.name.clone()),
+        (None, Some(balancer), _) if balancer.public_interface => {
+            Endpoint::LoadBalancer(balancer.name.clone())
+        }
+        (None, Some(balancer), _) => Endpoint::PrivateLoadBalancer(balancer.address),
         (None, None, Some(vip)) => Endpoint::Vip(vip.value),
         (None, None, None) => Endpoint::Node(first),
     }

@@ -43,7 +43,8 @@ impl<'a> Fields<'a> {
     fn open(node: &'a Node, place: Place, shape: &'static Shape, problems: &'a Problems) -> Self {
         let entries = node.entries();
         if entries.is_none() {
-            problems.push(wrong_kind(node, place.at, "expected a mapping".to_owned()));
+            let problem = wrong_kind(node, place.at, "expected a mapping".to_owned());
+            problems.push(problem.label(format!("write `{}`", place.example(shape))));
         }
         let Place { at, name } = place;
         let fields = Self {
@@ -439,4 +440,23 @@ fn unreadable<T: Scalar>() -> Spanned<T> {
 struct Place {
     at: Span,
     name: String,
+}
+
+impl Place {
+    /// What a mapping looks like that takes the defaults where it can.
+    fn example(&self, shape: &Shape) -> String {
+        let needed = shape.fields().filter(|field| field.required);
+        let chosen = shape.fields().filter(|_| shape.pick == Pick::One).take(1);
+        let keys: Vec<String> =
+            needed.chain(chosen).map(|field| format!("{}: …", field.key)).collect();
+        let mapping = match keys.as_slice() {
+            [] => "{}".to_owned(),
+            keys => format!("{{ {} }}", keys.join(", ")),
+        };
+        match self.name.strip_prefix('`').and_then(|name| name.strip_suffix('`')) {
+            Some(key) => format!("{key}: {mapping}"),
+            None if self.name.is_empty() => keys.first().cloned().unwrap_or_default(),
+            None => format!("- {mapping}"),
+        }
+    }
 }

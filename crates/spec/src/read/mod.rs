@@ -8,6 +8,7 @@ mod problem;
 mod render;
 mod shape;
 mod source;
+mod syntax;
 mod wording;
 
 pub use nearest::nearest;
@@ -19,5 +20,5 @@ pub use source::{Position, Source, Span, Spanned};
 pub(crate) use fields::Fields;
 pub(crate) use parse::{decode_text, parse};
 pub(crate) use problem::Problems;
-pub(crate) use render::render;
+pub(crate) use render::{render, render_problems};
 pub(crate) use shape::{Field, Kind, Pick, Shape, optional, required};

@@ -9,18 +9,19 @@
 
 use std::collections::HashMap;
 
-use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError};
+use granit_parser::{Event, Parser, ScalarStyle};
 
 use super::node::{Content, Entry, Node, Scalar};
 use super::problem::{Problem, Problems};
 use super::source::{Source, Span, Spanned};
+use super::syntax::syntax_problem;
 use crate::rules::Rule;
 
 /// A cluster file of a thousand nodes has a tenth of this; more is another file.
 const MAX_BYTES: usize = 1 << 20;
 
 /// The cluster file itself nests eight deep; the rest is for inline values.
-const MAX_DEPTH: usize = 64;
+pub(super) const MAX_DEPTH: usize = 64;
 
 /// Turns the bytes of a file into text, and says what is wrong with them.
 pub(crate) fn decode_text(name: &str, bytes: &[u8]) -> (Source, Option<Problem>) {
@@ -268,27 +269,4 @@ fn duplicate_key(key: &str, span: Span, first: Span) -> Problem {
 fn span_of(span: &granit_parser::Span) -> Span {
     // Byte offsets are always known for input from a string.
     span.byte_range().map_or(Span::NOWHERE, |range| Span { start: range.start, end: range.end })
-}
-
-fn syntax_problem(source: &Source, error: &ScanError) -> Problem {
-    let at = error.marker().byte_offset().unwrap_or(0).min(source.text().len());
-    // What is missing at the end of the file is shown at its last character.
-    let last = source.text().trim_end().char_indices().next_back().map_or(0, |(index, _)| index);
-    let start = at.min(last);
-    let width = source.text()[start..].chars().next().map_or(0, char::len_utf8);
-    let span = Span { start, end: start + width };
-    match error.kind() {
-        ErrorKind::RecursionLimitExceeded => {
-            Problem::error(Rule::TooDeep, span, "the file nests too deeply")
-                .label(format!("this is level {}", MAX_DEPTH + 1))
-        }
-        ErrorKind::TabNotAllowed
-        | ErrorKind::TabInBlockIndentation
-        | ErrorKind::TabInIndentation => {
-            Problem::error(Rule::Syntax, span, "a tab cannot indent YAML").label("use spaces")
-        }
-        kind => {
-            Problem::error(Rule::Syntax, span, "the file is not valid YAML").label(kind.to_string())
-        }
-    }
 }

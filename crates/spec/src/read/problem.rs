@@ -156,12 +156,13 @@ impl Problem {
 
     /// Whether any place it points at belongs to a value that could not be read.
     fn follows_from_another(&self) -> bool {
+        self.places().any(Span::is_nowhere)
+    }
+
+    /// All places that the problem has to do with.
+    pub(crate) fn places(&self) -> impl Iterator<Item = Span> {
         let related = self.related.iter().map(|related| related.span);
-        self.span
-            .into_iter()
-            .chain(related)
-            .chain(self.causes.iter().copied())
-            .any(Span::is_nowhere)
+        self.span.into_iter().chain(related).chain(self.causes.iter().copied())
     }
 
     /// The form for machines.
@@ -201,6 +202,11 @@ impl Problems {
         if !self.is_full() && !problem.follows_from_another() {
             self.found.borrow_mut().push(problem);
         }
+    }
+
+    /// Keeps a problem that makes all others before it beside the point.
+    pub(crate) fn push_only(&self, problem: Problem) {
+        *self.found.borrow_mut() = vec![problem];
     }
 
     /// Whether no further problem is kept.

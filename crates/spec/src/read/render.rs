@@ -19,16 +19,26 @@ pub enum Colour {
     Ansi,
 }
 
-/// Renders all problems and, if any is an error, the closing line.
-pub(crate) fn render(source: &Source, problems: &[Problem], colour: Colour) -> String {
+/// Renders all problems.
+pub(crate) fn render_problems(source: &Source, problems: &[Problem], colour: Colour) -> String {
     let renderer = renderer(colour);
-    let mut blocks: Vec<String> = problems
-        .iter()
-        .take(SHOWN)
-        .map(|problem| renderer.render(&[group(source, problem)]))
-        .collect();
-    blocks.extend(closing(source, problems).map(|line| renderer.render(&[line])));
-    blocks.iter().map(|block| format!("{block}\n")).collect::<Vec<_>>().join("\n")
+    let block = |problem| format!("{}\n", renderer.render(&[group(source, problem)]));
+    problems.iter().take(SHOWN).map(block).collect::<Vec<_>>().join("\n")
+}
+
+/// Renders all problems and, if any is an error, the closing line, which starts with what
+/// came of the file.
+pub(crate) fn render(
+    source: &Source,
+    problems: &[Problem],
+    outcome: &str,
+    colour: Colour,
+) -> String {
+    let shown = render_problems(source, problems, colour);
+    match closing(problems, outcome) {
+        Some(line) => format!("{shown}\n{}\n", renderer(colour).render(&[line])),
+        None => shown,
+    }
 }
 
 fn renderer(colour: Colour) -> Renderer {
@@ -81,7 +91,7 @@ fn snippet<'a>(
         .annotations(related)
 }
 
-fn closing<'a>(source: &Source, problems: &[Problem]) -> Option<Group<'a>> {
+fn closing<'a>(problems: &[Problem], outcome: &str) -> Option<Group<'a>> {
     let errors = problems.iter().filter(|problem| problem.severity == Severity::Error).count();
     if errors == 0 {
         return None;
@@ -94,8 +104,8 @@ fn closing<'a>(source: &Source, problems: &[Problem]) -> Option<Group<'a>> {
         total if total > SHOWN => format!(" (the first {SHOWN} are shown)"),
         _ => String::new(),
     };
-    let (name, errors) = (source.name(), counted(errors, "problem"));
-    let line = format!("could not read {name}: {errors}{warnings}{shown}");
+    let errors = counted(errors, "problem");
+    let line = format!("{outcome}: {errors}{warnings}{shown}");
     Some(Group::with_title(Level::ERROR.primary_title(line)))
 }
 

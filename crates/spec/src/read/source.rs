@@ -49,6 +49,13 @@ impl Source {
         }
     }
 
+    /// The same text under another name.
+    #[must_use]
+    pub(crate) fn renamed(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.name);
+        self
+    }
+
     /// The name that messages show.
     pub fn name(&self) -> &str {
         &self.name

@@ -17,11 +17,7 @@ pub(super) fn wrong_kind(node: &Node, key: Span, expected: String) -> Problem {
     if node.is_null() {
         // The span of nothing is empty; the key is what can be shown.
         let at = if node.span.is_nowhere() { node.span } else { key };
-        let label = match expected.strip_prefix("expected ") {
-            Some("a mapping") => "expected a mapping; `{}` takes the defaults".to_owned(),
-            _ => expected,
-        };
-        return Problem::error(Rule::EmptyValue, at, "a value is missing").label(label);
+        return Problem::error(Rule::EmptyValue, at, "a value is missing").label(expected);
     }
     let found = node.kind();
     Problem::error(Rule::WrongType, node.caret(), format!("{expected}, found {found}"))

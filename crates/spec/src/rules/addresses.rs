@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use super::Rule;
 use super::counts::MOST_NODES;
 use crate::cluster::{Cloud, Cluster, Machines, NodeGroup, Proxmox};
-use crate::plan::{NetworkPlan, control_plane_name, pool_node_name, vmid};
+use crate::plan::{NetworkPlan, pool_node_name, vmid};
 use crate::read::{Problem, Problems, Span, Spanned};
 use crate::scalar::Cidr;
 
@@ -25,7 +25,8 @@ pub(super) fn check(cluster: &Cluster, problems: &Problems) {
         return;
     };
     let mut taken = match &cluster.cloud {
-        Cloud::Hetzner(_) => hetzner(cluster, &plan),
+        // Unique by construction, and no VIP can meet them.
+        Cloud::Hetzner(_) => return,
         Cloud::Proxmox(proxmox) => check_proxmox(cluster, proxmox, problems),
         Cloud::Machines(machines) => check_machines(machines, problems),
     };
@@ -59,18 +60,6 @@ fn gateway_span(cluster: &Cluster) -> Span {
     }
 }
 
-/// The control planes' addresses; others cannot meet a VIP, and all are unique by construction.
-fn hetzner(cluster: &Cluster, plan: &NetworkPlan) -> Vec<Taken> {
-    let count = cluster.control_plane_count().min(NetworkPlan::capacity(plan.control_plane));
-    (1..=count)
-        .filter_map(|number| {
-            let address = NetworkPlan::node_address(plan.control_plane, number)?;
-            let span = cluster.control_plane.group.at;
-            Some(Taken { address, by: control_plane_name(&cluster.name, number), span })
-        })
-        .collect()
-}
-
 fn check_proxmox(cluster: &Cluster, proxmox: &Proxmox, problems: &Problems) -> Vec<Taken> {
     check_gateway(proxmox.gateway.value, proxmox.gateway.span, &proxmox.network, problems);
     let control_plane = (&cluster.control_plane.group, "cp", cluster.control_plane_count());
@@ -87,7 +76,34 @@ fn check_proxmox(cluster: &Cluster, proxmox: &Proxmox, problems: &Problems) -> V
         }
         taken.extend(addresses);
     }
+    check_vm_numbers(proxmox, &taken, problems);
     taken
+}
+
+/// The range is one mistake, however many VMs do not fit into it.
+fn check_vm_numbers(proxmox: &Proxmox, taken: &[Taken], problems: &Problems) {
+    let (from, to) = (&proxmox.vmids.from, &proxmox.vmids.to);
+    let numbered = taken
+        .iter()
+        .filter(|it| proxmox.network.is_host(it.address))
+        .filter_map(|it| Some((vmid(proxmox, it.address)?, it)));
+    let Some((number, highest)) = numbered.max_by_key(|(number, _)| *number) else {
+        return;
+    };
+    if from.value > to.value || number <= to.get() {
+        return;
+    }
+    problems.push(
+        Problem::error(
+            Rule::VmIds,
+            to.span,
+            format!("`{}` would be VM {number}, behind the end of the range", highest.by),
+        )
+        .label(format!("use {number} at least, or a lower `from`"))
+        .related(highest.span, "a VM's number is `from` plus the host part of its address")
+        .follows_from(from.span)
+        .follows_from(proxmox.network.span),
+    );
 }
 
 fn vm_addresses(cluster: &Cluster, group: &NodeGroup, name: &str, count: u32) -> Vec<Taken> {
@@ -107,16 +123,7 @@ fn vm_problem(proxmox: &Proxmox, taken: &Taken) -> Option<Problem> {
     if let Some(problem) = outside(*address, by, *span, &proxmox.network) {
         return Some(problem);
     }
-    if *address == proxmox.gateway.value {
-        return Some(is_gateway(by, *span, proxmox.gateway.span));
-    }
-    let number = vmid(proxmox, *address)?;
-    let (from, to) = (&proxmox.vmids.from, &proxmox.vmids.to);
-    (from.value <= to.value && number > to.get()).then(|| {
-        Problem::error(Rule::VmIds, proxmox.vmids.to.span, format!("{by} would be VM {number}"))
-            .label(format!("use {number} at least, or a lower `from`"))
-            .related(*span, "its number is `from` plus the host part of its address")
-    })
+    (*address == proxmox.gateway.value).then(|| is_gateway(by, *span, proxmox.gateway.span))
 }
 
 fn check_machines(machines: &Machines, problems: &Problems) -> Vec<Taken> {
@@ -160,11 +167,25 @@ fn check_gateway(gateway: Ipv4Addr, span: Span, network: &Spanned<Cidr>, problem
             Problem::error(
                 Rule::OutsideNetwork,
                 span,
-                format!("the gateway `{gateway}` is not in the network"),
+                if network.holds(gateway) {
+                    format!("the gateway `{gateway}` cannot be used")
+                } else {
+                    format!("the gateway `{gateway}` is not in the network")
+                },
             )
-            .label(format!("expected an address of {}", network.value))
+            .label(expected_host(gateway, network.value))
             .follows_from(network.span),
         );
+    }
+}
+
+/// Why an address is not a host's, and which would be.
+fn expected_host(address: Ipv4Addr, network: Cidr) -> String {
+    let expected = format!("expected an address of a host in {network}");
+    match network.number_of(address) {
+        None => expected,
+        Some(0) => format!("this is the network's own address; {expected}"),
+        Some(_) => format!("this is the broadcast address; {expected}"),
     }
 }
 
@@ -175,7 +196,7 @@ fn outside(address: Ipv4Addr, who: &str, span: Span, network: &Spanned<Cidr>) ->
             span,
             format!("`{who}` would have the address {address}"),
         )
-        .label(format!("expected an address of a host in {}", network.value))
+        .label(expected_host(address, network.value))
         .follows_from(network.span)
     })
 }
@@ -222,9 +243,9 @@ fn check_vip(cluster: &Cluster, plan: &NetworkPlan, taken: &[Taken], problems: &
             Problem::error(
                 Rule::OutsideNetwork,
                 vip.span,
-                "the VIP is not in the control planes' network",
+                format!("the VIP `{}` cannot be used", vip.value),
             )
-            .label(format!("expected an address of {}", plan.control_plane))
+            .label(expected_host(vip.value, plan.control_plane))
             .note("the control plane that holds it announces it to its neighbours")
             .follows_from(network_span(cluster)),
         );

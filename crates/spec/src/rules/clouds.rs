@@ -27,7 +27,10 @@ pub(super) fn check(cluster: &Cluster, problems: &Problems) {
         }
     }
     match &cluster.cloud {
-        Cloud::Hetzner(hetzner) => check_public(cluster, hetzner, problems),
+        Cloud::Hetzner(hetzner) => {
+            check_public(cluster, hetzner, problems);
+            check_vip(cluster, problems);
+        }
         Cloud::Proxmox(proxmox) => check_proxmox(proxmox, problems),
         Cloud::Machines(machines) => check_machines(cluster, machines, problems),
     }
@@ -114,6 +117,22 @@ fn check_public(cluster: &Cluster, hetzner: &Hetzner, problems: &Problems) {
             .note("Talos and the kubelet come from there")
             .help(
                 "name a mirror in `talos.registries`, or route the network through a NAT gateway",
+            ),
+    );
+}
+
+/// Hetzner would have to be told of every move of the address, by a token on each
+/// control plane; the load balancer does the same work without one.
+fn check_vip(cluster: &Cluster, problems: &Problems) {
+    let Some(vip) = &cluster.control_plane.vip else {
+        return;
+    };
+    problems.push(
+        Problem::error(Rule::ForeignKey, vip.span, "a shared address does not work at Hetzner")
+            .label("remove `vip`: the load balancer leads to all control planes")
+            .note(
+                "Hetzner's networks are routed: a control plane cannot announce an address to \
+                 its neighbours, it would have to move an alias IP through Hetzner's API",
             ),
     );
 }
@@ -226,6 +245,10 @@ fn check_endpoint(cluster: &Cluster, problems: &Problems) {
     let has_balancer = cluster.cloud.kind() == CloudKind::Hetzner && wants_load_balancer(cluster);
     let has_endpoint =
         has_balancer || control_plane.vip.is_some() || control_plane.hostname.is_some();
+    let instead = match cluster.cloud.kind() {
+        CloudKind::Hetzner => "keep the load balancer, or set `hostname`",
+        CloudKind::Proxmox | CloudKind::Machines => "set `vip` or `hostname`",
+    };
     if !has_endpoint && cluster.control_plane_count() > 1 {
         problems.push(
             Problem::error(
@@ -233,7 +256,7 @@ fn check_endpoint(cluster: &Cluster, problems: &Problems) {
                 control_plane.group.at,
                 "nothing leads to all control planes",
             )
-            .label("set `vip` or `hostname`")
+            .label(instead)
             .note("a kubeconfig that names one node stops working with that node")
             .follows_from(enabled.map_or(control_plane.group.at, |enabled| enabled.span)),
         );

@@ -1,9 +1,9 @@
 //! How many nodes there can be.
 
 use super::Rule;
-use crate::cluster::{Cloud, CloudKind, Cluster, Machines};
-use crate::read::{Problem, Problems, Span, nearest};
-use crate::scalar::PoolName;
+use crate::cluster::{Cloud, CloudKind, Cluster, Machines, NodeGroup};
+use crate::read::{Problem, Problems, Span, Spanned, nearest};
+use crate::scalar::{PoolName, Taint, TaintEffect};
 
 /// etcd grows slower with every member, and nine survive the loss of four.
 const MOST_CONTROL_PLANES: u32 = 9;
@@ -104,20 +104,41 @@ fn check_total(cluster: &Cluster, problems: &Problems) {
 }
 
 fn check_somewhere_to_schedule(cluster: &Cluster, problems: &Problems) {
-    let workers = cluster.node_count() - cluster.control_plane_count();
-    if let Some(schedulable) = cluster.control_plane.schedulable.as_ref().filter(|_| workers == 0)
-        && !schedulable.value
-    {
-        problems.push(
-            Problem::error(
-                Rule::NowhereToSchedule,
-                schedulable.span,
-                "no node would take ordinary pods",
-            )
-            .label("use `true`, or add a pool")
-            .note("CoreDNS is an ordinary pod: without it the cluster never becomes ready"),
-        );
+    let control_plane = &cluster.control_plane;
+    let workers = || cluster.pools.iter().filter(|pool| cluster.pool_count(pool) > 0);
+    let schedulable = control_plane.schedulable.as_ref();
+    let on_control_planes = schedulable.map_or(workers().next().is_none(), |it| it.value);
+    let repelling: Vec<&Spanned<Taint>> =
+        workers().filter_map(|pool| repelling_taint(&pool.group)).collect();
+    if repelling.len() < workers().count() {
+        return;
     }
+    let problem = match (repelling.as_slice(), schedulable, repelling_taint(&control_plane.group)) {
+        (_, _, None) if on_control_planes => return,
+        ([taint, ..], _, None) => nowhere(taint.span)
+            .label("every pool keeps them off")
+            .help("leave a pool without such a taint, or set `controlPlane.schedulable: true`"),
+        ([], Some(schedulable), None) => {
+            nowhere(schedulable.span).label("use `true`, or add a pool")
+        }
+        (_, _, Some(taint)) => nowhere(taint.span)
+            .label("it keeps them off the control planes, and no worker takes them")
+            .help("add a pool without such a taint"),
+        ([], None, None) => return,
+    };
+    problems.push(problem.note(
+        "Talos' CoreDNS runs on control planes all the same; your own pods and most addons, \
+         such as metrics-server, do not",
+    ));
+}
+
+fn nowhere(at: Span) -> Problem {
+    Problem::error(Rule::NowhereToSchedule, at, "no node would take ordinary pods")
+}
+
+/// A taint that ordinary pods do not tolerate.
+fn repelling_taint(group: &NodeGroup) -> Option<&Spanned<Taint>> {
+    group.taints.iter().find(|taint| taint.effect != TaintEffect::PreferNoSchedule)
 }
 
 fn check_pool_counts(cluster: &Cluster, problems: &Problems) {

@@ -15,12 +15,11 @@ pub(super) fn check(cluster: &Cluster, problems: &Problems) {
 }
 
 fn check_stability(cluster: &Cluster, problems: &Problems) {
-    let timeout = Timeouts::of(cluster).get(Stage::Proof);
     let window = cluster.stability_window.as_ref();
     let length = window.map_or(Timeouts::STABILITY_WINDOW, |window| window.value);
-    if timeout > length {
+    let Err(too_short) = Timeouts::of(cluster).check(length) else {
         return;
-    }
+    };
     let set: Vec<Span> = cluster
         .timeouts
         .iter()
@@ -30,9 +29,7 @@ fn check_stability(cluster: &Cluster, problems: &Problems) {
         .collect();
     let Some(at) = set.first() else { return };
     let problem = Problem::error(Rule::ProofTooShort, *at, "the proof would never end in time")
-        .label(format!(
-            "`proof` may take {timeout}, and everything has to stay healthy for {length}"
-        ));
+        .label(too_short.to_string());
     problems.push(match set.get(1) {
         Some(other) => problem.related(*other, "the stability window"),
         None => problem,

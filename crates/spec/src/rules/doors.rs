@@ -1,8 +1,8 @@
 //! Who can come in.
 
 use super::Rule;
-use crate::cluster::{Cluster, Firewall, Protocol, Sources};
-use crate::plan::{TALOS_PORT, firewall_rules};
+use crate::cluster::{CloudKind, Cluster, Firewall, Protocol, Sources};
+use crate::plan::{TALOS_PORT, firewall_rules, has_public_balancer};
 use crate::read::{Problem, Problems};
 
 /// Hetzner's limits for one firewall.
@@ -15,6 +15,7 @@ pub(super) fn check(cluster: &Cluster, problems: &Problems) {
     };
     check_sources(firewall, problems);
     check_everybody(firewall, problems);
+    check_load_balancer(cluster, firewall, problems);
     check_ports(firewall, problems);
     check_limits(firewall, problems);
 }
@@ -58,6 +59,39 @@ fn check_everybody(firewall: &Firewall, problems: &Problems) {
             .note("until it has its config, a node takes one from whoever comes first"),
         );
     }
+}
+
+/// A restricted API looks closed, but a load balancer leads around the firewall.
+/// Whoever writes `public: true` has been told.
+fn check_load_balancer(cluster: &Cluster, firewall: &Firewall, problems: &Problems) {
+    let Some(Sources { at, ranges }) = &firewall.kubernetes_api else {
+        return;
+    };
+    let settings = cluster.control_plane.load_balancer.as_ref();
+    let is_meant = settings.is_some_and(|balancer| balancer.public.is_some());
+    let is_open = cluster.cloud.kind() == CloudKind::Hetzner && has_public_balancer(cluster);
+    let is_restricted = !ranges.is_empty() && !ranges.iter().any(|range| range.is_everybody());
+    if !is_open || is_meant || !is_restricted {
+        return;
+    }
+    problems.push(
+        Problem::warning(
+            Rule::UnguardedLoadBalancer,
+            *at,
+            "everybody can reach the Kubernetes API through the load balancer",
+        )
+        .label("this guards the nodes, not the load balancer")
+        .note(
+            "Hetzner's firewalls do not apply to load balancers: only the API's own \
+             authentication, by certificate or token, keeps others out",
+        )
+        .help(
+            "`loadBalancer: { public: false }` in `controlPlane` keeps it in the private \
+             network; `public: true` says that it is meant to be open",
+        )
+        .follows_from(cluster.cloud.at())
+        .follows_from(settings.map_or(*at, |balancer| balancer.at)),
+    );
 }
 
 fn check_ports(firewall: &Firewall, problems: &Problems) {

@@ -138,6 +138,8 @@ pub enum Rule {
     TooManyPools,
     /// Less memory or disk than Talos needs.
     TooSmall,
+    /// A load balancer that is open to everybody where the firewall seems to say otherwise.
+    UnguardedLoadBalancer,
     /// A Proxmox host that the cloud does not list.
     UnknownHost,
     /// A git server whose key nobody named.
@@ -238,6 +240,7 @@ impl Word for Rule {
         Self::TooManyNodes,
         Self::TooManyPools,
         Self::TooSmall,
+        Self::UnguardedLoadBalancer,
         Self::UnknownHost,
         Self::UnknownHostKey,
         Self::UnknownKey,
@@ -314,6 +317,7 @@ impl Word for Rule {
         "too-many-nodes",
         "too-many-pools",
         "too-small",
+        "unguarded-load-balancer",
         "unknown-host",
         "unknown-host-key",
         "unknown-key",

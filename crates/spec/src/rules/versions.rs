@@ -4,7 +4,7 @@ use super::Rule;
 use crate::cluster::{Addon, AddonName, Cluster};
 use crate::read::{Problem, Problems, Spanned};
 use crate::scalar::Version;
-use crate::versions::{self, BadRelease, TALOS, Verdict};
+use crate::versions::{self, BadRelease, TALOS, Verdict, release};
 
 pub(super) fn check(cluster: &Cluster, problems: &Problems) {
     check_talos(cluster, problems);
@@ -136,8 +136,4 @@ fn bad_version(
     }
     let fitting = versions::default_version(name, kubernetes);
     problem.label(format!("{fitting} fits Kubernetes {}", kubernetes.value))
-}
-
-fn release((major, minor): (u64, u64)) -> String {
-    format!("v{major}.{minor}")
 }

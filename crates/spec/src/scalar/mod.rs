@@ -19,7 +19,7 @@ pub use duration::Duration;
 pub use label::{LabelKey, LabelValue, Taint, TaintEffect};
 pub use name::{ClusterName, DnsName, PoolName, ResourceName};
 pub use place::{Architecture, LoadBalancerType, Location, NetworkZone, ServerType};
-pub use text::{Extension, FilePath, GitUrl, HttpUrl, HttpsUrl, Text};
+pub use text::{Extension, FilePath, GitUrl, HttpUrl, HttpsUrl, ServiceUrl, Text};
 pub use version::Version;
 
 pub(crate) use format::{Complaint, Format, Json, Scalar, Word, one_of, shortened};

@@ -19,6 +19,11 @@ pub struct FilePath(String);
 #[serde(transparent)]
 pub struct HttpsUrl(String);
 
+/// The address of a service: `https://`, a host, and a port where it is not 443.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct ServiceUrl(String);
+
 /// An `https://` or `http://` address.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
@@ -34,7 +39,7 @@ pub struct GitUrl(String);
 #[serde(transparent)]
 pub struct Extension(String);
 
-super::format::text_of!(Text, FilePath, HttpsUrl, HttpUrl, GitUrl, Extension);
+super::format::text_of!(Text, FilePath, HttpsUrl, ServiceUrl, HttpUrl, GitUrl, Extension);
 
 impl GitUrl {
     /// Whether it is reached over SSH.
@@ -111,6 +116,66 @@ impl Scalar for HttpsUrl {
     fn stand_in() -> Self {
         Self("https://localhost".to_owned())
     }
+}
+
+impl Scalar for ServiceUrl {
+    const FORMAT: Format = Format {
+        name: "the address of an API",
+        example: "`https://pve.example.com:8006`",
+        json: Json::Text {
+            pattern: r"^https://(\[[0-9A-Fa-f:.]+\]|[^\s/?#@:\[\]]+)(:[0-9]{1,5})?/?$",
+        },
+    };
+
+    fn read(text: &str) -> Result<Self, Complaint> {
+        HttpsUrl::read(text).map_err(|complaint| match complaint.message {
+            None if !text.starts_with("http://") => Complaint::label(Self::FORMAT.expected()),
+            _ => complaint,
+        })?;
+        let url = text.strip_suffix('/').unwrap_or(text);
+        let authority = url.trim_start_matches("https://");
+        if let Some(end) = authority.find(['/', '?', '#']) {
+            let rest = super::shortened(&authority[end..]);
+            return Err(Complaint::label(format!(
+                "remove `{rest}`: only `https://`, host and port stand here"
+            )));
+        }
+        if let Some((user, _)) = authority.split_once('@') {
+            let label = format!("remove `{user}@`: the token comes from the environment");
+            return Err(Complaint::label(label));
+        }
+        check_authority(authority)?;
+        Ok(Self(url.to_owned()))
+    }
+
+    fn stand_in() -> Self {
+        Self("https://localhost".to_owned())
+    }
+}
+
+/// Checks `host`, `host:port`, `[address]` or `[address]:port`.
+fn check_authority(authority: &str) -> Result<(), Complaint> {
+    let expected = || Complaint::label(ServiceUrl::FORMAT.expected());
+    let bracketed = authority.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    let (is_host, port) = if let Some((address, port)) = bracketed {
+        (address.parse::<std::net::Ipv6Addr>().is_ok(), port)
+    } else {
+        let (host, port) = authority.split_at(authority.find(':').unwrap_or(authority.len()));
+        (!host.is_empty() && !host.contains(['[', ']']), port)
+    };
+    if !is_host {
+        return Err(expected());
+    }
+    if port.is_empty() { Ok(()) } else { check_port(port).ok_or_else(expected)? }
+}
+
+/// Checks `:port`; `None` if it is no number at all.
+fn check_port(port: &str) -> Option<Result<(), Complaint>> {
+    let digits = port.strip_prefix(':').filter(|digits| !digits.is_empty())?;
+    digits.bytes().all(|digit| digit.is_ascii_digit()).then(|| match digits.parse::<u16>() {
+        Ok(1..) if digits.len() <= 5 => Ok(()),
+        _ => Err(Complaint::label("a port is a number from 1 to 65535")),
+    })
 }
 
 impl Scalar for HttpUrl {
@@ -244,6 +309,42 @@ mod tests {
             ),
         ] {
             assert_eq!(GitUrl::parse(text), Err(label.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn services() {
+        for (text, url) in [
+            ("https://pve.example.com:8006", "https://pve.example.com:8006"),
+            ("https://pve.example.com:8006/", "https://pve.example.com:8006"),
+            ("https://192.0.2.7", "https://192.0.2.7"),
+            ("https://[fd00::7]:8006", "https://[fd00::7]:8006"),
+        ] {
+            assert_eq!(ServiceUrl::read(text).map(|it| it.0).ok().as_deref(), Some(url), "{text}");
+        }
+        let expected =
+            "expected the address of an API, such as `https://pve.example.com:8006`".to_owned();
+        let without = |rest| format!("remove `{rest}`: only `https://`, host and port stand here");
+        for (text, label) in [
+            ("https://pve:8006/api2/json", without("/api2/json")),
+            ("https://pve:8006/#v1:0", without("/#v1:0")),
+            ("https://pve:8006?a=b", without("?a=b")),
+            ("https://pve:80060", "a port is a number from 1 to 65535".to_owned()),
+            ("https://pve:0", "a port is a number from 1 to 65535".to_owned()),
+            ("https://pve:", expected.clone()),
+            ("https://pve:https", expected.clone()),
+            ("https://[fd00::7", expected.clone()),
+            ("https://[pve]:8006", expected.clone()),
+            ("https://fd00::7", expected.clone()),
+            ("pve:8006", expected),
+            (
+                "https://root@pve:8006",
+                "remove `root@`: the token comes from the environment".into(),
+            ),
+            ("https://root:pw@pve:8006", "remove the password".to_owned()),
+            ("http://pve:8006", "expected `https://`: a token goes this way".to_owned()),
+        ] {
+            assert_eq!(ServiceUrl::read(text).map_err(|it| it.label), Err(label), "{text}");
         }
     }
 
