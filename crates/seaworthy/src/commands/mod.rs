@@ -7,10 +7,11 @@ pub(crate) mod report;
 pub(crate) mod schema;
 pub(crate) mod validate;
 
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use ::report::terminal::Palette;
-use spec::{Cluster, Colour};
+use spec::{Cluster, Colour, Reading};
 
 use crate::command_error::CommandError;
 use crate::exit::Exit;
@@ -36,12 +37,18 @@ fn read_file(path: &Path) -> Result<Vec<u8>, CommandError> {
 
 /// Reads a cluster file, tells every problem, and goes on only where none is an error.
 fn read_cluster(path: &Path, ui: &Ui) -> Result<(Cluster, Vec<u8>), CommandError> {
-    use std::io::Write as _;
     let bytes = read_file(path)?;
     let reading = spec::read(&path.display().to_string(), &bytes);
-    write!(ui.stderr(), "{}", reading.render(colour(ui)))?;
+    print_problems(&reading, ui)?;
     let cluster = reading.into_cluster().map_err(|_| CommandError::told(Exit::Usage))?;
     Ok((cluster, bytes))
+}
+
+/// Prints all problems, and a line between warnings and what follows them.
+fn print_problems(reading: &Reading, ui: &Ui) -> io::Result<()> {
+    let problems = reading.render(colour(ui));
+    let between = if problems.is_empty() || reading.cluster().is_none() { "" } else { "\n" };
+    write!(ui.stderr(), "{problems}{between}")
 }
 
 fn colour(ui: &Ui) -> Colour {

@@ -1,11 +1,10 @@
 //! `validate`: is the cluster file right?
 
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{CLUSTER_FILE, colour, read_file};
+use super::{CLUSTER_FILE, print_problems, read_file};
 use crate::cli::Output;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
@@ -28,12 +27,11 @@ pub(crate) fn run(args: &ValidateArgs, ui: &Ui) -> Result<(), CommandError> {
     match ui.output() {
         Output::Json => ui.json(&reading.record())?,
         Output::Text => {
-            let mut err = ui.stderr();
-            write!(err, "{}", reading.render(colour(ui)))?;
+            print_problems(&reading, ui)?;
             if reading.cluster().is_some() {
                 let palette = super::palette(ui);
                 let words = format!("{}", args.file.display());
-                report::terminal::say(palette, "Valid", &words, &mut err)?;
+                report::terminal::say(palette, "Valid", &words, &mut ui.stderr())?;
             }
         }
     }
