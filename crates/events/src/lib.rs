@@ -28,6 +28,7 @@ mod evidence_store;
 mod failure;
 mod history;
 mod ids;
+mod illegal_event;
 pub mod journal;
 mod ledger;
 mod name;
@@ -48,6 +49,7 @@ pub use evidence_store::{EvidenceError, EvidenceLimits, EvidenceStore};
 pub use failure::{Class, Failure};
 pub use history::{Fate, History, PastCall, PastProbe, PastRun};
 pub use ids::{ClusterId, Digest, InvalidId, RunId, Seq};
+pub use illegal_event::IllegalEvent;
 pub use ledger::{Alone, Ledger, LedgerError, Permit, Receipt};
 pub use name::{CheckName, NodeName, StageName, Unit};
 pub use plan::{
@@ -55,6 +57,6 @@ pub use plan::{
 };
 pub use recorder::{Observer, RecordError, Recorder};
 pub use redaction::{Redactor, SecretsLedger, ShortSecret};
-pub use run_state::{IllegalEvent, RunState, UnitState};
+pub use run_state::{RunState, UnitState};
 pub use secret::Secret;
 pub use verdict::{Because, Verdict};
