@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use events::journal::{self, Durability, Header, ReadError, Torn, WriteError, Writer};
 use events::{
-    Clock, Event, EvidenceLimits, EvidenceStore, History, Interruption, Ledger, Observer, Recorder,
-    Redactor, RunId, RunOutcome, Seq, What,
+    Clock, Event, EvidenceLimits, EvidenceStore, History, IllegalRun, Interruption, Ledger,
+    Observer, Recorder, Redactor, RunId, RunOutcome, Seq, What,
 };
 
 use crate::{Chance, Holder, LockError, RunLock, StateError, StateFolder};
@@ -57,6 +57,9 @@ pub enum SessionError {
         /// The journal.
         path: PathBuf,
     },
+    /// A journal speaks of runs that are not there, or not as it says.
+    #[error("the journals of this cluster do not belong together")]
+    History(#[from] IllegalRun),
     /// A journal cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
@@ -134,7 +137,7 @@ fn read_history(
         if (journal.header.run, journal.header.cluster) != (run, folder.cluster()) {
             return Err(SessionError::Foreign { path });
         }
-        history.add(&journal);
+        history.add(&journal)?;
         if journal.state.plan().is_some() && journal.state.ended().is_none() {
             close_dead(folder, run, clock, durability, notes)?;
         }

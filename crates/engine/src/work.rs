@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use events::{Cause, CheckName, Digest, Failure, LedgerError, RecordError, Unit, Verdict};
+use events::{Cause, CheckName, Class, Digest, Failure, LedgerError, RecordError, Unit, Verdict};
 
 use crate::{Eyes, Hands};
 
@@ -82,8 +82,8 @@ impl From<LedgerError> for ActError {
     fn from(error: LedgerError) -> Self {
         match error {
             LedgerError::Record(error) => Self::Journal(error),
-            LedgerError::NotAgain { .. } | LedgerError::SecretInName => {
-                Self::Failed(Failure::permanent(error.to_string()))
+            LedgerError::NotAgain { .. } | LedgerError::SecretInName | LedgerError::Illegal(_) => {
+                Self::Failed(Failure::of(Class::Permanent, &error))
             }
         }
     }

@@ -1,5 +1,8 @@
 //! What all runs of a cluster did, folded into one: pinned choices, calls and
 //! what came of them, fresh probes, usual durations.
+//!
+//! What the law of one run cannot see is refused here: a run may speak of
+//! earlier ones, and only of what they hold.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,8 +10,8 @@ use jiff::Timestamp;
 
 use crate::journal::JournalFile;
 use crate::{
-    Call, CallOutcome, CheckName, Digest, Event, Evidence, IntentRef, Made, Plan, RunId,
-    RunOutcome, Seq, StageName, Unit, UnitOutcome, Verdict, What,
+    Call, CallOutcome, CheckName, Digest, Event, Evidence, IllegalRun, IntentRef, Made, Plan,
+    RunBreach, RunId, RunOutcome, Seq, StageName, Unit, UnitOutcome, Verdict, What,
 };
 
 /// All earlier runs of a cluster, folded in the order in which they started.
@@ -74,13 +77,26 @@ pub struct PastProbe {
 
 impl History {
     /// Adds the next run. Runs are added in the order in which they started.
-    pub fn add(&mut self, journal: &JournalFile) {
+    ///
+    /// # Errors
+    ///
+    /// Where the run speaks of what no earlier run holds: a journal is missing,
+    /// or is not the one that it followed.
+    pub fn add(&mut self, journal: &JournalFile) -> Result<(), IllegalRun> {
         let run = journal.header.run;
+        if let Some(last) = self.runs.last().filter(|last| last.run >= run) {
+            let breach = RunBreach::OutOfOrder { last: last.run };
+            return Err(IllegalRun { run, seq: Seq::default(), breach });
+        }
         let command = journal.state.plan().map(|plan| plan.command.clone()).unwrap_or_default();
         self.runs.push(PastRun { run, command, outcome: journal.state.ended().cloned() });
         let mut fold = RunFold::default();
         for event in &journal.events {
-            self.add_event(event, &mut fold);
+            self.add_event(event, &mut fold).map_err(|breach| IllegalRun {
+                run,
+                seq: event.seq,
+                breach,
+            })?;
         }
         // Its process is gone: what it had under way has no answer any more.
         for past in self.calls.values_mut().flatten() {
@@ -92,6 +108,7 @@ impl History {
         if ended == Some(&RunOutcome::Proven) && self.last_command() == Some(Plan::TEARDOWN) {
             self.forget();
         }
+        Ok(())
     }
 
     /// Of a cluster that provably is no more, nothing counts for the next one.
@@ -164,18 +181,60 @@ impl History {
         }
     }
 
-    fn add_event(&mut self, event: &Event, fold: &mut RunFold) {
+    /// Refuses to settle a call that is not in doubt.
+    pub(crate) fn expect_doubt(&self, intent: IntentRef) -> Result<(), RunBreach> {
+        let calls = self.by_intent.get(&intent).and_then(|key| self.calls.get(key));
+        let past = calls.into_iter().flatten().find(|past| past.intent == intent);
+        match past.map(|past| &past.fate) {
+            None => Err(RunBreach::UnknownIntent(intent)),
+            Some(Fate::InDoubt) => Ok(()),
+            Some(_) => Err(RunBreach::NotInDoubt(intent)),
+        }
+    }
+
+    fn expect_resumable(&self, resumes: Option<RunId>) -> Result<(), RunBreach> {
+        match resumes {
+            Some(run) if !self.runs.iter().any(|past| past.run == run) => {
+                Err(RunBreach::UnknownRun(run))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn expect_pin(&self, key: &str, value: &str) -> Result<(), RunBreach> {
+        match self.pinned(key) {
+            Some(pinned) if pinned != value => Err(RunBreach::PinnedOtherwise(key.to_owned())),
+            _ => Ok(()),
+        }
+    }
+
+    fn expect_probe(&self, unit: &Unit, check: &CheckName, run: RunId) -> Result<(), RunBreach> {
+        match self.probe(unit, check) {
+            Some(past) if past.run == run => Ok(()),
+            _ => Err(RunBreach::UnknownProbe { unit: unit.clone(), check: check.clone(), run }),
+        }
+    }
+
+    fn add_event(&mut self, event: &Event, fold: &mut RunFold) -> Result<(), RunBreach> {
         let here = |seq: Seq| IntentRef { run: event.run, seq };
         match &event.what {
-            What::Pinned { key, value } => self.pin(key, value),
+            What::RunStarted { resumes, .. } => self.expect_resumable(*resumes)?,
+            What::Pinned { key, value } => {
+                self.expect_pin(key, value)?;
+                self.pin(key, value);
+            }
             What::Intent { unit, call } => {
                 fold.busy.insert(unit.clone());
                 self.intend(here(event.seq), call);
             }
             What::Result { intent, outcome } => self.close(here(*intent), Fate::of(outcome)),
             What::Settled { intent, found } => {
+                self.expect_doubt(*intent)?;
                 let fate = found.clone().map_or(Fate::NotDone, Fate::Done);
                 self.close(*intent, fate);
+            }
+            What::Probe { unit, check, reused: Some(run), .. } => {
+                self.expect_probe(unit, check, *run)?;
             }
             What::StageStarted { unit } => {
                 fold.started.insert(unit.clone(), event.elapsed_ms);
@@ -201,6 +260,7 @@ impl History {
             }
             _ => {}
         }
+        Ok(())
     }
 }
 

@@ -1,6 +1,6 @@
-//! Why the law of a run refuses an event.
+//! Why the law refuses an event: that of one run, and that over all runs.
 
-use crate::{CheckName, InvalidPlan, RunId, Seq, Unit, UnitState};
+use crate::{CheckName, IntentRef, InvalidPlan, RunId, Seq, Unit, UnitState};
 
 /// An event that may not stand where it stands.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -112,4 +112,50 @@ pub enum IllegalEvent {
     /// The run's outcome does not follow from its units.
     #[error("the outcome does not follow from what happened: {0}")]
     WrongOutcome(&'static str),
+}
+
+/// A run that does not fit the runs before it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("event {seq} of run {run} does not fit the runs before it")]
+pub struct IllegalRun {
+    /// The run.
+    pub run: RunId,
+    /// Its event; 0 where the run as a whole stands in the wrong place.
+    pub seq: Seq,
+    /// What is wrong.
+    #[source]
+    pub breach: RunBreach,
+}
+
+/// What a run says of earlier ones, and they do not hold.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RunBreach {
+    /// The run started before the one that it is to follow.
+    #[error("it started before run {last}, which it is to follow")]
+    OutOfOrder {
+        /// The run before it.
+        last: RunId,
+    },
+    /// It goes on from a run that is not there.
+    #[error("it goes on from run {0}, whose journal is missing")]
+    UnknownRun(RunId),
+    /// It settles a call that no journal holds.
+    #[error("it settles the call {0}, which no journal holds: a run's folder is missing")]
+    UnknownIntent(IntentRef),
+    /// It settles a call of which everything was known.
+    #[error("it settles the call {0}, which was not in doubt")]
+    NotInDoubt(IntentRef),
+    /// It pins a choice that was made otherwise.
+    #[error("it pins `{0}`, which an earlier run has pinned to something else")]
+    PinnedOtherwise(String),
+    /// It reuses a probe's result that no journal holds.
+    #[error("it reuses the result of {check} in {unit} from run {run}, which does not hold it")]
+    UnknownProbe {
+        /// The unit.
+        unit: Unit,
+        /// The probe.
+        check: CheckName,
+        /// The run that should hold it.
+        run: RunId,
+    },
 }

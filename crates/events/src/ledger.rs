@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::{
     Call, CallClass, CallOutcome, Fate, History, IntentRef, Made, PastCall, RecordError, Recorder,
-    Unit, What,
+    RunBreach, Unit, What,
 };
 
 /// Permission for one mutating call. It cannot be made, copied or kept.
@@ -54,6 +54,9 @@ pub enum LedgerError {
     /// The name of a call, or a choice, holds a secret.
     #[error("the name of a call or a choice holds a secret, which no journal may")]
     SecretInName,
+    /// What was to be settled is not in doubt.
+    #[error("the journals of all runs refuse an event")]
+    Illegal(#[from] RunBreach),
     /// The call must not be sent twice, and may have arrived already.
     #[error("`{call}` must not be sent twice, and was sent as {}", past.intent)]
     NotAgain {
@@ -154,9 +157,14 @@ impl Ledger {
     /// Writes what a look found about an intent in doubt.
     pub async fn settle(&self, intent: IntentRef, found: Option<Made>) -> Result<(), LedgerError> {
         let fate = found.clone().map_or(Fate::NotDone, Fate::Done);
-        self.recorder.record_durably(1, What::Settled { intent, found }).await?;
-        lock(&self.history).close(intent, fate);
-        Ok(())
+        let seq = {
+            let mut history = lock(&self.history);
+            history.expect_doubt(intent)?;
+            let seq = self.recorder.record(1, What::Settled { intent, found })?;
+            history.close(intent, fate);
+            seq
+        };
+        Ok(self.recorder.durable(seq).await?)
     }
 
     /// Returns the choice that was pinned under `key`, in this run or an

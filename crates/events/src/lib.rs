@@ -49,7 +49,7 @@ pub use evidence_store::{EvidenceError, EvidenceLimits, EvidenceStore};
 pub use failure::{Class, Failure};
 pub use history::{Fate, History, PastCall, PastProbe, PastRun};
 pub use ids::{ClusterId, Digest, InvalidId, RunId, Seq};
-pub use illegal_event::IllegalEvent;
+pub use illegal_event::{IllegalEvent, IllegalRun, RunBreach};
 pub use ledger::{Alone, Ledger, LedgerError, Permit, Receipt};
 pub use name::{CheckName, NodeName, StageName, Unit};
 pub use plan::{

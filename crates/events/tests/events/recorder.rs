@@ -124,7 +124,7 @@ async fn a_call_that_must_not_be_repeated_is_permitted_once() {
     // The next run knows it from the journal alone.
     let journal = journal::read(&folder.path().join("journal.jsonl")).unwrap();
     let mut history = History::default();
-    history.add(&journal);
+    history.add(&journal).unwrap();
     let next = tempfile::tempdir().unwrap();
     let ledger = ledger_with(next.path(), history);
     assert!(ledger.intend(&network(), 1, bootstrap).await.is_err());
@@ -137,7 +137,7 @@ async fn a_pinned_choice_is_kept_by_later_runs() {
     assert_eq!(ledger.pin("bootstrap target", "demo-cp-1").await.unwrap(), "demo-cp-1");
     assert_eq!(ledger.pin("bootstrap target", "demo-cp-2").await.unwrap(), "demo-cp-1");
     let mut history = History::default();
-    history.add(&journal::read(&folder.path().join("journal.jsonl")).unwrap());
+    history.add(&journal::read(&folder.path().join("journal.jsonl")).unwrap()).unwrap();
     let next = tempfile::tempdir().unwrap();
     let ledger = ledger_with(next.path(), history);
     assert_eq!(ledger.pin("bootstrap target", "demo-cp-3").await.unwrap(), "demo-cp-1");
@@ -152,7 +152,7 @@ async fn an_intent_without_a_result_is_in_doubt_for_the_next_run() {
     let intent = permit.intent();
     drop((permit, receipt));
     let mut history = History::default();
-    history.add(&journal::read(&folder.path().join("journal.jsonl")).unwrap());
+    history.add(&journal::read(&folder.path().join("journal.jsonl")).unwrap()).unwrap();
     let next = tempfile::tempdir().unwrap();
     assert_eq!(ledger_with(next.path(), history).doubts(&create), [intent]);
     assert_eq!(intent.seq, Seq(4));
