@@ -58,6 +58,9 @@ pub enum EngineError {
 pub struct Finished {
     /// How it ended.
     pub outcome: RunOutcome,
+    /// Whether all that was asked for was proven, though that may be less than
+    /// the whole plan.
+    pub is_done: bool,
     /// The digest of the journal's last line.
     pub head: Option<Digest>,
 }
@@ -142,7 +145,13 @@ impl<W: Work> Run<W> {
             recorder.record(1, What::Redacted { removed })?;
         }
         recorder.record_durably(1, What::RunEnded { outcome: outcome.clone() }).await?;
-        Ok(Finished { outcome, head: recorder.flushed().await? })
+        let left_out = recorder.state(|state| !state.missing().is_empty());
+        let is_done = match outcome {
+            RunOutcome::Proven => true,
+            RunOutcome::NotProven { .. } => !left_out,
+            RunOutcome::Failed { .. } | RunOutcome::Interrupted { .. } => false,
+        };
+        Ok(Finished { outcome, is_done, head: recorder.flushed().await? })
     }
 
     fn take_end(&mut self, unit: Unit, outcome: UnitOutcome) -> Result<(), RecordError> {

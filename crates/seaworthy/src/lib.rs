@@ -10,6 +10,7 @@ mod commands;
 mod exit;
 mod reference;
 mod run_finder;
+mod running;
 mod ui;
 
 use std::process::ExitCode;
@@ -21,6 +22,7 @@ use crate::exit::Exit;
 use crate::ui::Ui;
 
 pub use crate::reference::reference;
+pub use crate::running::{Order, drive};
 
 /// Reads the command line, does what was asked, and returns how the process ends.
 pub fn run() -> ExitCode {

@@ -13,6 +13,7 @@ pub(crate) struct Ui {
     stdout_colour: ColorChoice,
     stderr_colour: ColorChoice,
     can_ask: bool,
+    moves: bool,
 }
 
 impl Ui {
@@ -23,6 +24,7 @@ impl Ui {
             stdout_colour: AutoStream::choice(&io::stdout()),
             stderr_colour: AutoStream::choice(&io::stderr()),
             can_ask: io::stdin().is_terminal() && io::stderr().is_terminal(),
+            moves: io::stderr().is_terminal() && !is_dumb(),
         }
     }
 
@@ -46,6 +48,12 @@ impl Ui {
         self.stderr_colour != ColorChoice::Never
     }
 
+    /// Returns whether words for people may move: somebody looks, and the
+    /// terminal can.
+    pub(crate) fn moves(&self) -> bool {
+        self.moves
+    }
+
     /// Returns whether somebody can be asked.
     pub(crate) fn can_ask(&self) -> bool {
         self.can_ask
@@ -67,4 +75,10 @@ impl Ui {
         let read = io::stdin().read_line(&mut line)?;
         Ok((read > 0).then(|| line.trim().to_owned()))
     }
+}
+
+/// A terminal without cursor movement says so by its name.
+#[expect(clippy::disallowed_methods, reason = "what the terminal can do enters here")]
+fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }

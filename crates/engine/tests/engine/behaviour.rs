@@ -74,6 +74,7 @@ impl Work for Script {
 /// What a run left behind.
 struct Log {
     outcome: RunOutcome,
+    is_done: bool,
     events: Vec<Event>,
 }
 
@@ -121,7 +122,7 @@ async fn run_until<W: Work>(table: &[Stage], work: W, until: Until, cancel: Canc
     let finished: Finished = engine.run(plan(table), &until, Arc::new(work)).await.unwrap();
     let journal = events::journal::read(&path).unwrap();
     assert_eq!(finished.head, Some(journal.chain.head));
-    Log { outcome: finished.outcome, events: journal.events }
+    Log { outcome: finished.outcome, is_done: finished.is_done, events: journal.events }
 }
 
 fn opening() -> Opening {
@@ -339,6 +340,7 @@ async fn a_run_may_go_only_so_far() {
     let log = run_until(CHAIN, Script::default(), until, Cancel::new()).await;
     let missing = vec!["ready: not asked for".to_owned(), "proof: not asked for".to_owned()];
     assert_eq!(log.outcome, RunOutcome::NotProven { missing });
+    assert!(log.is_done, "all that was asked for was proven");
 }
 
 #[tokio::test(start_paused = true)]
@@ -350,7 +352,9 @@ async fn what_is_skipped_lets_others_pass_but_may_cost_the_proof() {
     let not_proven = |missing: &str| RunOutcome::NotProven { missing: vec![missing.to_owned()] };
     let nothing_to_prove = run(CHAIN, skipping("etcd")).await;
     assert_eq!(nothing_to_prove.outcome, RunOutcome::Proven);
-    assert_eq!(run(ONE, skipping("etcd")).await.outcome, not_proven("etcd: no talosconfig"));
+    let left_out = run(ONE, skipping("etcd")).await;
+    assert_eq!(left_out.outcome, not_proven("etcd: no talosconfig"));
+    assert!(!left_out.is_done);
     assert_eq!(
         run(ONE, skipping("etcd/etcd")).await.outcome,
         not_proven("etcd, etcd: no talosconfig")

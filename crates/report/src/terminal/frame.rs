@@ -73,7 +73,8 @@ pub(crate) fn stage_line(columns: Columns, stage: &Stage, now_ms: u64) -> Line {
 }
 
 fn usually(ms: u64) -> String {
-    format!(" (usually {})", Span(ms).roughly())
+    let span = if ms < 1_000 { Span(ms).to_string() } else { Span(ms).roughly() };
+    format!(" (usually {span})")
 }
 
 fn run_line(story: &Story, now_ms: u64) -> Line {

@@ -1,6 +1,6 @@
 //! The live view: lines that stay scroll up, below them a frame that moves.
 
-use std::fmt;
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use events::{Event, StageName};
@@ -12,16 +12,14 @@ use super::telling::Telling;
 use crate::Story;
 
 /// Prints a run on a terminal.
+#[derive(Debug)]
 pub struct Live {
     palette: Palette,
     screen: Screen,
     telling: Telling,
-    usual: Usual,
+    usual_ms: BTreeMap<StageName, u64>,
     drawn: Vec<String>,
 }
-
-/// Tells how long a stage usually takes.
-type Usual = Box<dyn Fn(&StageName) -> Option<u64> + Send>;
 
 /// The terminal shows what lies between these two at once, so that nothing flickers.
 const BEGIN: &str = "\x1b[?2026h";
@@ -30,19 +28,20 @@ const END: &str = "\x1b[?2026l";
 // === impl Live ===
 
 impl Live {
-    /// A view on a terminal of that size; `usual` tells how long a stage usually takes.
-    pub fn new(
-        palette: Palette,
-        screen: Screen,
-        usual: impl Fn(&StageName) -> Option<u64> + Send + 'static,
-    ) -> Self {
+    /// A view on a terminal of that size.
+    pub fn new(palette: Palette, screen: Screen) -> Self {
         Self {
             palette,
             screen,
             telling: Telling::default(),
-            usual: Box::new(usual),
+            usual_ms: BTreeMap::new(),
             drawn: Vec::new(),
         }
+    }
+
+    /// Takes how long stages usually take.
+    pub fn compare(&mut self, usual_ms: BTreeMap<StageName, u64>) {
+        self.usual_ms = usual_ms;
     }
 
     /// Takes the terminal's new size.
@@ -53,6 +52,11 @@ impl Live {
     /// Takes the frame off the screen, for whoever has something else to say.
     pub fn clear(&mut self, out: &mut dyn Write) -> io::Result<()> {
         self.show(&[], Vec::new(), out)
+    }
+
+    fn frame(&self, story: &Story, now_ms: u64) -> Vec<String> {
+        let usual = |stage: &StageName| self.usual_ms.get(stage).copied();
+        frame(story, now_ms, self.screen, usual, self.palette)
     }
 
     fn show(
@@ -87,21 +91,12 @@ impl Printer for Live {
     fn event(&mut self, story: &Story, event: &Event, out: &mut dyn Write) -> io::Result<()> {
         let staying: Vec<_> =
             self.telling.lines(story, event).iter().map(|line| line.paint(self.palette)).collect();
-        let moving = frame(story, event.elapsed_ms, self.screen, &self.usual, self.palette);
+        let moving = self.frame(story, event.elapsed_ms);
         self.show(&staying, moving, out)
     }
 
     fn tick(&mut self, story: &Story, now_ms: u64, out: &mut dyn Write) -> io::Result<()> {
-        let moving = frame(story, now_ms, self.screen, &self.usual, self.palette);
+        let moving = self.frame(story, now_ms);
         self.show(&[], moving, out)
-    }
-}
-
-impl fmt::Debug for Live {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Live")
-            .field("screen", &self.screen)
-            .field("drawn", &self.drawn)
-            .finish_non_exhaustive()
     }
 }

@@ -118,10 +118,8 @@ fn run() -> impl Strategy<Value = Sample> {
 /// Prints a run on both kinds of terminal, and looks at it between the events.
 fn watch(sample: &Sample) {
     let screen = Screen { columns: 60, rows: 20 };
-    let mut printers: [Box<dyn Printer>; 2] = [
-        Box::new(Plain::new(Palette::Plain)),
-        Box::new(Live::new(Palette::Colour, screen, |_| Some(1_000))),
-    ];
+    let mut printers: [Box<dyn Printer>; 2] =
+        [Box::new(Plain::new(Palette::Plain)), Box::new(Live::new(Palette::Colour, screen))];
     let mut story = Story::default();
     let mut out = Vec::new();
     for event in &sample.events {

@@ -59,7 +59,8 @@ fn live_frames() {
 fn the_cursor_goes_back_over_the_frame_and_nothing_else() {
     let sample = samples::late();
     let screen = Screen { columns: 80, rows: 24 };
-    let mut live = Live::new(Palette::Plain, screen, usual);
+    let mut live = Live::new(Palette::Plain, screen);
+    live.compare([("ready".into(), 25_000)].into());
     let mut out = Vec::new();
     let story = sample.story_until(60_000);
     live.tick(&story, 60_000, &mut out).unwrap();
@@ -75,7 +76,7 @@ fn the_cursor_goes_back_over_the_frame_and_nothing_else() {
 fn the_live_view_leaves_the_same_lines_as_the_plain_one() {
     for sample in [samples::proven(), samples::failed(), samples::not_proven()] {
         let screen = Screen { columns: 80, rows: 24 };
-        let live = print(&sample, &mut Live::new(Palette::Plain, screen, |_| None));
+        let live = print(&sample, &mut Live::new(Palette::Plain, screen));
         assert_eq!(screen_after(&live), plain_without_waits(&sample));
     }
 }
@@ -135,7 +136,8 @@ fn a_small_screen_gets_a_small_frame() {
 fn the_frame_can_be_taken_off_the_screen() {
     let story = samples::late().story_until(60_000);
     let screen = Screen { columns: 80, rows: 24 };
-    let mut live = Live::new(Palette::Plain, screen, usual);
+    let mut live = Live::new(Palette::Plain, screen);
+    live.compare([("ready".into(), 25_000)].into());
     let mut out = Vec::new();
     live.tick(&story, 60_000, &mut out).unwrap();
     live.clear(&mut out).unwrap();

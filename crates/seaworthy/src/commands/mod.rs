@@ -55,7 +55,8 @@ fn colour(ui: &Ui) -> Colour {
     if ui.colour() { Colour::Ansi } else { Colour::Plain }
 }
 
-fn palette(ui: &Ui) -> Palette {
+/// Returns the palette for words to people.
+pub(crate) fn palette(ui: &Ui) -> Palette {
     if ui.colour() { Palette::Colour } else { Palette::Plain }
 }
 

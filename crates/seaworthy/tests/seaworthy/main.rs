@@ -8,4 +8,5 @@ mod generated;
 mod harbour_runs;
 mod help;
 mod reports;
+mod running;
 mod workplace;

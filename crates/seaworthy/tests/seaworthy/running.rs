@@ -1,0 +1,243 @@
+//! A driven run as a real process: what it prints, how it ends, and what is
+//! left when it is asked to stop or killed.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Read as _;
+use std::os::fd::AsFd as _;
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+use events::journal;
+use events::{CallOutcome, Interruption, RunOutcome, What};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::workplace::Workplace;
+
+/// A dry dock, whose planks outlive the process that lays them.
+struct Drydock {
+    folder: tempfile::TempDir,
+}
+
+impl Drydock {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// The example, which `cargo test` builds beside the tests.
+    fn command(&self) -> Command {
+        let tests = std::env::current_exe().unwrap();
+        let program = tests.parent().unwrap().parent().unwrap().join("examples/drydock");
+        assert!(program.exists(), "build it with `cargo build -p seaworthy --examples`");
+        let mut command = Command::new(program);
+        command.arg(self.folder.path()).env_clear().env("TERM", "xterm").stdin(Stdio::null());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    fn run(&self) -> Output {
+        self.command().output().unwrap()
+    }
+
+    /// Starts it, and waits until its journal holds so many events.
+    fn start_until(&self, events: usize) -> Child {
+        let mut child = self.command().spawn().unwrap();
+        while self.events() < events && child.try_wait().unwrap().is_none() {
+            pause(2);
+        }
+        child
+    }
+
+    /// The number of whole lines of the newest journal, without its header.
+    fn events(&self) -> usize {
+        let Some(path) = self.journals().pop() else { return 0 };
+        let text = fs::read_to_string(path).unwrap_or_default();
+        text.matches('\n').count().saturating_sub(1)
+    }
+
+    fn journals(&self) -> Vec<PathBuf> {
+        let runs = fs::read_dir(self.folder.path().join("state/runs"));
+        let runs = runs.into_iter().flatten().map(|run| run.unwrap().path());
+        let mut journals: Vec<_> = runs.map(|run| run.join("journal.jsonl")).collect();
+        journals.sort();
+        journals
+    }
+
+    fn outcome(&self, nth: usize) -> Option<RunOutcome> {
+        journal::read(&self.journals()[nth]).unwrap().state.ended().cloned()
+    }
+
+    /// Every plank was laid exactly once, whatever happened.
+    fn is_whole(&self) -> bool {
+        let planks = fs::read_dir(self.folder.path().join("dock")).unwrap();
+        let laid: Vec<_> =
+            planks.map(|plank| fs::read_to_string(plank.unwrap().path()).unwrap()).collect();
+        laid.len() == 8 && laid.iter().all(|plank| plank.lines().count() == 1)
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "another process is waited for")]
+fn pause(ms: usize) {
+    std::thread::sleep(Duration::from_millis(ms as u64));
+}
+
+fn send(child: &Child, signal: Signal) {
+    let pid = Pid::from_raw(child.id().try_into().unwrap()).unwrap();
+    kill_process(pid, signal).unwrap();
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+#[test]
+fn a_proven_run_ends_with_zero_and_the_head_of_its_journal() {
+    let dock = Drydock::new();
+    let output = dock.run();
+    let text = stderr(&output);
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(!text.contains('\x1b'), "nothing moves in a pipe: {text}");
+    assert!(text.contains("Proven drydock in"), "{text}");
+    let head = text.lines().find_map(|line| line.trim().strip_prefix("Head ")).unwrap();
+    let journal = dock.journals().pop().unwrap();
+    assert!(text.contains(journal.with_file_name("REPORT.html").to_str().unwrap()), "{text}");
+    let journal = journal.to_str().unwrap();
+    let verified = Workplace::new().run(["report", "verify", journal, "--head", head]);
+    assert_eq!(verified.exit, 0, "{verified}");
+}
+
+#[test]
+fn a_failed_run_ends_with_three_and_the_next_one_goes_on() {
+    let dock = Drydock::new();
+    let output = dock.command().arg("keel on hull-2").output().unwrap();
+    let text = stderr(&output);
+    assert_eq!(output.status.code(), Some(3), "{text}");
+    assert!(text.contains("error[SW0901]: the plank is rotten"), "{text}");
+    assert!(text.contains("nothing was destroyed; `seaworthy up` goes on from here"), "{text}");
+    assert_eq!(dock.run().status.code(), Some(0));
+    assert!(dock.is_whole());
+}
+
+#[test]
+fn the_first_ctrl_c_lets_the_call_under_way_finish() {
+    for events in [4, 5, 11, 20] {
+        let dock = Drydock::new();
+        let child = dock.start_until(events);
+        send(&child, Signal::INT);
+        let output = child.wait_with_output().unwrap();
+        let text = stderr(&output);
+        assert_eq!(output.status.code(), Some(5), "{text}");
+        assert!(text.contains("Stopping on Ctrl-C"), "{text}");
+        assert!(text.contains("`seaworthy up` goes on from here"), "{text}");
+        let journal = journal::read(&dock.journals()[0]).unwrap();
+        let asked = RunOutcome::Interrupted { how: Interruption::Asked };
+        assert_eq!(journal.state.ended(), Some(&asked));
+        assert_eq!(journal.state.doubts().count(), 0, "every call has its answer");
+        let done =
+            |what: &What| matches!(what, What::Result { outcome: CallOutcome::Done { .. }, .. });
+        assert!(journal.events.iter().any(|event| done(&event.what)), "{text}");
+        assert_eq!(dock.run().status.code(), Some(0));
+        assert!(dock.is_whole());
+    }
+}
+
+#[test]
+fn the_second_ctrl_c_does_not_wait() {
+    let dock = Drydock::new();
+    let child = dock.start_until(4);
+    send(&child, Signal::INT);
+    // Two signals that come together count as one.
+    pause(30);
+    send(&child, Signal::INT);
+    let output = child.wait_with_output().unwrap();
+    let text = stderr(&output);
+    assert_eq!(output.status.code(), Some(5), "{text}");
+    assert!(text.contains("Cut off at once"), "{text}");
+    assert_eq!(dock.outcome(0), None, "nobody ended the journal");
+
+    let resumed = dock.run();
+    let text = stderr(&resumed);
+    assert_eq!(resumed.status.code(), Some(0), "{text}");
+    assert!(text.contains("Settled the call"), "it looked before it called: {text}");
+    let died = RunOutcome::Interrupted { how: Interruption::Died };
+    assert_eq!(dock.outcome(0), Some(died), "the next run has ended it");
+    assert!(dock.is_whole());
+}
+
+#[test]
+fn a_killed_run_is_resumed_wherever_it_was() {
+    let points = 20;
+    for point in 0..points {
+        let dock = Drydock::new();
+        let mut child = dock.start_until(1 + point * 2);
+        // Not on the heels of the record, but in the middle of what follows it.
+        pause(point * 37 % 160);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let resumed = dock.run();
+        assert_eq!(resumed.status.code(), Some(0), "{point}: {}", stderr(&resumed));
+        assert!(dock.is_whole(), "{point}");
+    }
+    println!("killed and resumed at {points} points");
+}
+
+#[test]
+fn a_second_run_is_kept_out_and_told_by_whom() {
+    let dock = Drydock::new();
+    let mut first = dock.start_until(3);
+    let second = dock.run();
+    let text = stderr(&second);
+    assert_eq!(second.status.code(), Some(2), "{text}");
+    assert!(text.contains(&format!("process {}", first.id())), "{text}");
+    assert_eq!(first.wait().unwrap().code(), Some(0));
+    assert!(dock.is_whole());
+}
+
+#[test]
+fn a_run_goes_on_when_nobody_reads_it_any_more() {
+    let dock = Drydock::new();
+    let mut child = dock.start_until(3);
+    drop(child.stderr.take());
+    let status = child.wait().unwrap();
+    assert!(dock.is_whole(), "{status}");
+    assert_eq!(dock.outcome(0), Some(RunOutcome::Proven));
+    assert_eq!(status.code(), Some(0));
+}
+
+#[test]
+fn a_terminal_gets_a_view_that_moves_and_compares() {
+    let dock = Drydock::new();
+    let first = in_terminal(dock.command());
+    assert!(first.contains("\x1b[?2026h"), "{first:?}");
+    assert!(first.contains("hull-1: lay plank keel on hull-1"), "{first:?}");
+    assert!(!first.contains("usually"), "there is nothing to compare with yet");
+    fs::remove_dir_all(dock.folder.path().join("dock")).unwrap();
+    let second = in_terminal(dock.command());
+    assert!(second.contains("(usually 0.3s)"), "{second:?}");
+    let dumb = in_terminal({
+        let mut command = dock.command();
+        command.env("TERM", "dumb");
+        command
+    });
+    assert!(!dumb.contains('\x1b'), "{dumb:?}");
+}
+
+/// Runs a command with a terminal of 80 columns for its words, and returns them.
+fn in_terminal(mut command: Command) -> String {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&ours).unwrap();
+    unlockpt(&ours).unwrap();
+    let name = ptsname(&ours, Vec::new()).unwrap().into_string().unwrap();
+    let theirs = OpenOptions::new().read(true).write(true).open(name).unwrap();
+    let size = rustix::termios::Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
+    rustix::termios::tcsetwinsize(theirs.as_fd(), size).unwrap();
+    command.stderr(Stdio::from(theirs));
+    let mut child = command.spawn().unwrap();
+    drop(command);
+    let mut seen = Vec::new();
+    // Reading fails, rather than ends, when the other side is closed.
+    let _ = File::from(ours).read_to_end(&mut seen);
+    child.wait().unwrap();
+    String::from_utf8_lossy(&seen).into_owned()
+}
