@@ -4,8 +4,8 @@ use std::future::Future;
 use std::sync::Arc;
 
 use events::{
-    Alone, Attachment, Call, CallClass, CallOutcome, Clock, EvidenceError, Failure, Fate,
-    IntentRef, Ledger, Made, Permit, Secret, Unit, What,
+    Alone, Attachment, Call, CallClass, CallOutcome, Cause, Clock, EvidenceError, Failure, Fate,
+    IntentRef, Ledger, Made, Permit, RunId, Secret, Unit, What,
 };
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinError;
@@ -67,6 +67,8 @@ pub struct SendError {
     pub failure: Failure,
     /// Whether the call may have had its effect all the same.
     pub arrived: Arrived,
+    /// Why trying again is hopeless, where the answer has a name.
+    pub cause: Option<Box<Cause>>,
 }
 
 /// Whether a call may have had its effect although its answer was no good.
@@ -95,7 +97,7 @@ impl Hands {
         send: impl FnOnce(Permit) -> S + Send + 'static,
     ) -> Result<Ensured, ActError>
     where
-        L: Future<Output = Result<Sight, Failure>>,
+        L: Future<Output = Result<Sight, ActError>>,
         S: Future<Output = Result<Made, SendError>> + Send + 'static,
     {
         self.go_on()?;
@@ -175,7 +177,7 @@ impl Hands {
             let answer =
                 tokio::spawn(send(permit)).await.unwrap_or_else(|stopped| Err(bug(stopped)));
             ledger.close(receipt, attempt, outcome(&answer)).await?;
-            answer.map_err(|error| ActError::Failed(error.failure))
+            answer.map_err(SendError::into_end)
         });
         task.await.unwrap_or_else(|stopped| std::panic::resume_unwind(stopped.into_panic()))
     }
@@ -204,10 +206,10 @@ impl Hands {
 fn outcome(answer: &Result<Made, SendError>) -> CallOutcome {
     match answer {
         Ok(made) => CallOutcome::Done { made: made.clone() },
-        Err(SendError { failure, arrived: Arrived::No }) => {
+        Err(SendError { failure, arrived: Arrived::No, .. }) => {
             CallOutcome::Refused { error: failure.clone() }
         }
-        Err(SendError { failure, arrived: Arrived::Maybe }) => {
+        Err(SendError { failure, arrived: Arrived::Maybe, .. }) => {
             CallOutcome::InDoubt { error: failure.clone() }
         }
     }
@@ -216,7 +218,7 @@ fn outcome(answer: &Result<Made, SendError>) -> CallOutcome {
 /// A bug in a client says nothing about whether its call has arrived.
 fn bug(stopped: JoinError) -> SendError {
     let failure = Failure::permanent(format!("a bug in seaworthy: {}", panic_text(stopped)));
-    SendError { failure, arrived: Arrived::Maybe }
+    SendError::lost(failure)
 }
 
 /// Returns what a task that panicked said.
@@ -224,6 +226,33 @@ pub(crate) fn panic_text(stopped: JoinError) -> String {
     let payload = stopped.into_panic();
     let text = payload.downcast_ref::<&str>().map(ToString::to_string);
     text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "panic".to_owned())
+}
+
+// === impl SendError ===
+
+impl SendError {
+    /// The other side said no, or the call never left.
+    pub fn refused(failure: Failure) -> Self {
+        Self { failure, arrived: Arrived::No, cause: None }
+    }
+
+    /// The answer was lost.
+    pub fn lost(failure: Failure) -> Self {
+        Self { failure, arrived: Arrived::Maybe, cause: None }
+    }
+
+    /// Says why trying again is hopeless, where there is a name for it.
+    #[must_use]
+    pub fn named(self, cause: Option<Cause>) -> Self {
+        Self { cause: cause.map(Box::new), ..self }
+    }
+
+    fn into_end(self) -> ActError {
+        match self.cause {
+            Some(cause) => ActError::Hopeless(cause),
+            None => ActError::Failed(self.failure),
+        }
+    }
 }
 
 // === impl UnderWay ===
@@ -247,6 +276,11 @@ impl Eyes {
     /// Returns the clock of the run.
     pub fn clock(&self) -> Clock {
         self.ledger.recorder().clock()
+    }
+
+    /// Returns the run, by which probes mark what they make.
+    pub fn run(&self) -> RunId {
+        self.ledger.recorder().run()
     }
 
     /// Returns a choice that this run or an earlier one has pinned.

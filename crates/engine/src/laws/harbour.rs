@@ -11,7 +11,7 @@ use events::{
 };
 
 use super::{Effects, World};
-use crate::{ActError, Arrived, Eyes, Hands, SendError, Sight, Work};
+use crate::{ActError, Eyes, Hands, SendError, Sight, Work};
 
 /// The world. Clones are the same world.
 #[derive(Clone)]
@@ -211,9 +211,9 @@ impl Work for Crew {
 }
 
 fn refused(class: Class) -> SendError {
-    SendError { failure: Failure::new(class, "the harbour master says no"), arrived: Arrived::No }
+    SendError::refused(Failure::new(class, "the harbour master says no"))
 }
 
 fn lost() -> SendError {
-    SendError { failure: Failure::transient("no answer"), arrived: Arrived::Maybe }
+    SendError::lost(Failure::transient("no answer"))
 }

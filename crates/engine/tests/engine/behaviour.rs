@@ -498,7 +498,7 @@ impl Work for Together {
                     arrived.pop();
                     arrived.push(format!("{made}, not"));
                     let failure = Failure::transient("conflict");
-                    return Err(SendError { failure, arrived: engine::Arrived::No });
+                    return Err(SendError::refused(failure));
                 }
                 Ok(Made::default())
             };
@@ -578,12 +578,7 @@ impl Work for Foggy {
         let call = || Call::new(CallClass::Once, "bootstrap", "cp-1", b"");
         let fog = async |_| Ok(Sight::Unclear { because: "etcd is preparing".to_owned() });
         let nothing = async |_| Ok(Sight::NotThere);
-        let lost = |_| async {
-            Err(SendError {
-                failure: Failure::transient("connection reset"),
-                arrived: engine::Arrived::Maybe,
-            })
-        };
+        let lost = |_| async { Err(SendError::lost(Failure::transient("connection reset"))) };
         let first = hands.ensure(call(), nothing, lost).await;
         assert!(matches!(first, Err(ActError::Failed(_))), "{first:?}");
         // The answer was lost and nothing can be told: wait, and do not send.
@@ -612,4 +607,37 @@ async fn a_bootstrap_in_doubt_is_waited_for_and_not_sent_again() {
     assert_eq!(log.cause().message, "no members yet");
     let intents = log.events.iter().filter(|event| matches!(event.what, What::Intent { .. }));
     assert_eq!(intents.count(), 1);
+}
+
+/// Work whose call is refused for a reason that has a name.
+struct Broke;
+
+impl Work for Broke {
+    async fn act(&self, _: &Unit, hands: &Hands) -> Result<(), ActError> {
+        let call = Call::new(CallClass::Named, "create", "server", b"");
+        let cause = Cause::new(Code(203), "the project's limit is reached");
+        let refused = SendError::refused(Failure::transient("no")).named(Some(cause));
+        hands.ensure(call, async |_| Ok(Sight::NotThere), |_| async { Err(refused) }).await?;
+        Ok(())
+    }
+
+    async fn look(&self, _: &Unit, _: &CheckName, _: &Eyes) -> Verdict {
+        Verdict::ready(Evidence::new("never looked"))
+    }
+
+    async fn probe(&self, _: &Unit, _: &CheckName, _: &Hands) -> Result<Verdict, ActError> {
+        unreachable!("there is no probe")
+    }
+
+    async fn inputs(&self, _: &Unit, _: &CheckName, _: &Eyes) -> Result<Digest, Failure> {
+        unreachable!("there is no probe")
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_with_a_name_is_told_by_it_and_not_tried_again() {
+    let log = run(ONE, Broke).await;
+    assert_eq!(log.cause().code, Code(203));
+    let results = log.events.iter().filter(|event| matches!(event.what, What::Result { .. }));
+    assert_eq!(results.count(), 1);
 }
