@@ -1,0 +1,237 @@
+//! Connecting to a node.
+
+use std::fmt;
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use http::Uri;
+use hyper_util::rt::TokioIo;
+use rustls::ClientConfig;
+use tonic::transport::{Channel, Endpoint};
+use tonic::{Code, Request, Response, Status};
+
+use super::{Arrival, ClientError, Reason};
+use crate::credentials::Identity;
+use crate::pki::{Certificate, SpkiHash};
+use crate::wire::{self, Asked, Dialled, Ending, Shown, Stream};
+
+/// A node of which the address is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// The address and port of its API.
+    pub address: SocketAddr,
+    /// How long to wait for it.
+    pub deadlines: Deadlines,
+}
+
+/// How long to wait for a node. Some questions have no answer before the node
+/// has come far enough, so nothing is asked without a deadline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deadlines {
+    /// For a connection, until the node speaks.
+    pub connect: Duration,
+    /// For the answer to a question.
+    pub read: Duration,
+    /// For the answer to a call that changes something.
+    pub change: Duration,
+}
+
+/// One connection to a node.
+#[derive(Clone)]
+pub struct Client {
+    node: Node,
+    pub(super) channel: Channel,
+    ending: Arc<OnceLock<Ending>>,
+    certificate: Arc<Certificate>,
+}
+
+/// That a node lets us administer it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AdminProof {
+    /// How often the node's config has changed, as the node counts it.
+    pub config_version: String,
+    /// The certificate that the node showed.
+    pub certificate: Certificate,
+}
+
+// === impl Node ===
+
+impl Node {
+    /// The port of the Talos API.
+    pub const PORT: u16 = 50000;
+
+    /// A node with the usual deadlines.
+    pub fn at(address: SocketAddr) -> Self {
+        Self { address, deadlines: Deadlines::default() }
+    }
+
+    /// Connects to a node in maintenance mode, whose certificate nobody has
+    /// signed. Its fingerprint is in [`Client::certificate`]; with a `pin`,
+    /// only the node with that fingerprint is spoken to.
+    pub async fn maintenance(&self, pin: Option<SpkiHash>) -> Result<Client, ClientError> {
+        let shown = Shown::default();
+        let config = wire::anonymous(shown.clone(), pin, Asked::default());
+        self.connect(config, shown, pin).await
+    }
+
+    /// Connects to a node that has its config, as `identity`.
+    pub async fn authenticated(&self, identity: &Identity) -> Result<Client, ClientError> {
+        let shown = Shown::default();
+        match wire::authenticated(shown.clone(), identity) {
+            Ok(config) => self.connect(config, shown, None).await,
+            Err(error) => Err(self.unconnected(Reason::Credentials(error.to_string()))),
+        }
+    }
+
+    /// Proves that the node has taken its config and lets `identity`
+    /// administer it: by a question that only administrators may ask, on a new
+    /// connection.
+    pub async fn prove_admin(&self, identity: &Identity) -> Result<AdminProof, ClientError> {
+        let client = self.authenticated(identity).await?;
+        let config_version = client.config_version().await?;
+        Ok(AdminProof { config_version, certificate: client.certificate().clone() })
+    }
+
+    async fn connect(
+        &self,
+        config: ClientConfig,
+        shown: Shown,
+        pin: Option<SpkiHash>,
+    ) -> Result<Client, ClientError> {
+        let dialled = wire::connect(self.address, config, self.deadlines.connect).await;
+        let dialled =
+            dialled.map_err(|failed| self.unconnected(Reason::of_failed(&failed, &shown, pin)))?;
+        let certificate = shown.leaf().ok_or_else(|| self.unconnected(Reason::NotTls))?;
+        self.client(dialled, certificate).await
+    }
+
+    async fn client(
+        &self,
+        (stream, first): Dialled,
+        certificate: Certificate,
+    ) -> Result<Client, ClientError> {
+        let stream = Stream::new(stream, first);
+        let ending = stream.ending();
+        let once = Mutex::new(Some(TokioIo::new(stream)));
+        // A connection that has ended is not replaced: whoever holds it must
+        // learn that it has.
+        let connector = tower::service_fn(move |_: Uri| {
+            let stream = once.lock().unwrap_or_else(PoisonError::into_inner).take();
+            async move { stream.ok_or(std::io::ErrorKind::NotConnected).map_err(std::io::Error::from) }
+        });
+        let endpoint = Endpoint::from(self.uri());
+        let channel = endpoint.connect_with_connector(connector).await;
+        let channel = channel.map_err(|_| {
+            let ended = ending.get().copied();
+            self.unconnected(ended.map_or(Reason::Closed, Reason::of_ending))
+        })?;
+        Ok(Client { node: *self, channel, ending, certificate: Arc::new(certificate) })
+    }
+
+    fn uri(&self) -> Uri {
+        let uri = format!("https://{}", self.address);
+        uri.parse().expect("an address with a port makes a URI")
+    }
+
+    fn unconnected(&self, reason: Reason) -> ClientError {
+        let arrival = Arrival::No;
+        ClientError { attempt: "connect", node: self.address, arrival, reason }
+    }
+}
+
+// === impl Deadlines ===
+
+impl Default for Deadlines {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(5),
+            read: Duration::from_secs(10),
+            change: Duration::from_secs(30),
+        }
+    }
+}
+
+// === impl Client ===
+
+impl Client {
+    /// Returns the certificate that the node showed.
+    pub fn certificate(&self) -> &Certificate {
+        &self.certificate
+    }
+
+    /// Returns the address of the node.
+    pub fn address(&self) -> SocketAddr {
+        self.node.address
+    }
+
+    /// Asks something. The deadline holds for the whole of the answer.
+    pub(super) async fn ask<T>(
+        &self,
+        attempt: &'static str,
+        question: impl Future<Output = Result<T, Reason>>,
+    ) -> Result<T, ClientError> {
+        let answer = tokio::time::timeout(self.node.deadlines.read, question).await;
+        answer.unwrap_or(Err(Reason::Deadline)).map_err(|reason| self.error(attempt, reason))
+    }
+
+    /// Returns a question with its deadline, which the node is told.
+    pub(super) fn question<T>(&self, message: T) -> Request<T> {
+        with_deadline(message, self.node.deadlines.read)
+    }
+
+    /// Returns a call that changes something, with its deadline. It is never
+    /// dropped from outside: the deadline is the only end but the answer.
+    pub(super) fn change<T>(&self, message: T) -> Request<T> {
+        with_deadline(message, self.node.deadlines.change)
+    }
+
+    /// Fails where the connection has ended before anything was sent on it.
+    pub(super) fn still_there(&self, attempt: &'static str) -> Result<(), ClientError> {
+        match self.ending.get() {
+            None => Ok(()),
+            Some(ending) => Err(ClientError {
+                arrival: Arrival::No,
+                ..self.error(attempt, Reason::of_ending(*ending))
+            }),
+        }
+    }
+
+    /// Returns the body of an answer, or why there is none.
+    pub(super) fn answer<T>(&self, answer: Result<Response<T>, Status>) -> Result<T, Reason> {
+        answer.map(Response::into_inner).map_err(|status| self.reason(&status))
+    }
+
+    /// Once the connection is over, the library makes up statuses of its own:
+    /// with a source, or `Unavailable` because it cannot connect anew.
+    pub(super) fn reason(&self, status: &Status) -> Reason {
+        let made_up =
+            status.code() == Code::Unavailable || std::error::Error::source(status).is_some();
+        match self.ending.get() {
+            Some(ending) if made_up => Reason::of_ending(*ending),
+            _ => Reason::of_status(status.code(), status.message()),
+        }
+    }
+
+    pub(super) fn error(&self, attempt: &'static str, reason: Reason) -> ClientError {
+        let arrival = if reason.is_refusal() { Arrival::No } else { Arrival::Maybe };
+        ClientError { attempt, node: self.node.address, arrival, reason }
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let spki = self.certificate.spki();
+        f.debug_struct("Client")
+            .field("node", &self.node)
+            .field("spki", &spki)
+            .finish_non_exhaustive()
+    }
+}
+
+fn with_deadline<T>(message: T, deadline: Duration) -> Request<T> {
+    let mut request = Request::new(message);
+    request.set_timeout(deadline);
+    request
+}

@@ -1,0 +1,37 @@
+//! The API of a node: one connection, deadlines on every call, no retries.
+//!
+//! ```text
+//!  Node ── maintenance(pin) ──► Client ── version, machine_status, disks, …
+//!       └─ authenticated(id) ─►        └─ apply_configuration(permit, …) …
+//! ```
+//!
+//! A [`Client`] is one connection and never makes another: whoever wants to
+//! know whether a node answers *now* connects anew. A node restarts its API
+//! when it takes its config, and for a moment the old server, which asks
+//! nobody for a certificate, already shows the new certificate. A reply alone
+//! therefore proves nothing; [`Node::prove_admin`] does.
+//!
+//! Calls that change something take an [`events::Permit`] for just that call;
+//! see [`Apply::call`] and its siblings. Errors say [why](Reason), what may be
+//! done about it, and whether the call may have [arrived](Arrival).
+
+mod change;
+mod connection;
+mod error;
+mod etcd;
+mod meaning;
+mod of_connection;
+mod of_status;
+mod reason;
+mod reply;
+mod resources;
+mod services;
+
+pub use change::{Afterwards, Applied, Apply, Bootstrap, Reset};
+pub use connection::{AdminProof, Client, Deadlines, Node};
+pub use error::{Arrival, ClientError};
+pub use etcd::{EtcdMember, EtcdStatus};
+pub use meaning::Meaning;
+pub use reason::Reason;
+pub use resources::{Disk, Link, MachineStatus, PlatformMetadata, Stage, UnmetCondition};
+pub use services::{Health, Service, Version};

@@ -1,0 +1,97 @@
+//! From what went wrong with a connection to why.
+
+use std::io;
+
+use rustls::{AlertDescription, CertificateError, Error as TlsError};
+
+use super::Reason;
+use crate::pki::{Certificate, SpkiHash};
+use crate::probe::MAINTENANCE_NAME;
+use crate::wire::{Ending, Failed, Shown, Step};
+
+impl Reason {
+    /// Why there is no connection, given what the node showed meanwhile.
+    pub(crate) fn of_failed(failed: &Failed, shown: &Shown, pin: Option<SpkiHash>) -> Self {
+        match failed {
+            Failed::Late(Step::Tcp) => Self::NoAnswer,
+            Failed::Late(Step::Tls | Step::First) => Self::Silent,
+            Failed::At(_, error) => match tls(error) {
+                Some(TlsError::InvalidCertificate(flaw)) => {
+                    Self::of_certificate(flaw, shown.leaf(), pin)
+                }
+                Some(TlsError::AlertReceived(alert)) => Self::of_alert(*alert),
+                Some(_) => Self::NotTls,
+                None => Self::of_io(error.kind()),
+            },
+        }
+    }
+
+    /// Why a connection ended that had been good.
+    pub(super) fn of_ending(ending: Ending) -> Self {
+        match ending {
+            Ending::Closed => Self::Closed,
+            Ending::Alert(alert) => Self::of_alert(alert),
+            Ending::Lost(kind) => Self::of_io(kind),
+        }
+    }
+
+    fn of_io(kind: io::ErrorKind) -> Self {
+        match kind {
+            io::ErrorKind::ConnectionRefused => Self::Refused,
+            io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => Self::NoRoute,
+            io::ErrorKind::TimedOut => Self::NoAnswer,
+            io::ErrorKind::UnexpectedEof => Self::Closed,
+            other => Self::Lost(other),
+        }
+    }
+
+    fn of_alert(alert: AlertDescription) -> Self {
+        match alert {
+            AlertDescription::CertificateRequired => Self::CertificateRequired,
+            // All authorities of Talos have one name. A server that looks for
+            // the name first, as rustls does, then finds the signature wrong.
+            AlertDescription::UnknownCA | AlertDescription::DecryptError => Self::UnknownCa,
+            AlertDescription::BadCertificate
+            | AlertDescription::UnsupportedCertificate
+            | AlertDescription::CertificateExpired
+            | AlertDescription::CertificateUnknown
+            | AlertDescription::CertificateRevoked
+            | AlertDescription::AccessDenied => Self::BadCertificate(format!("{alert:?}")),
+            AlertDescription::ProtocolVersion => Self::NotTls,
+            other => Self::Alert(format!("{other:?}")),
+        }
+    }
+
+    fn of_certificate(
+        flaw: &CertificateError,
+        leaf: Option<Certificate>,
+        pin: Option<SpkiHash>,
+    ) -> Self {
+        let Some(leaf) = leaf else { return Self::NotTls };
+        let facts = leaf.facts().clone();
+        match (flaw, pin) {
+            (CertificateError::ApplicationVerificationFailure, Some(expected)) => {
+                Self::OtherFingerprint { expected: Box::new(expected), seen: Box::new(facts.spki) }
+            }
+            (
+                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+                _,
+            ) => Self::NotItsAddress(facts.names),
+            (
+                CertificateError::Expired
+                | CertificateError::ExpiredContext { .. }
+                | CertificateError::NotValidYet
+                | CertificateError::NotValidYetContext { .. },
+                _,
+            ) => Self::NotAtThisTime(Box::new(facts)),
+            _ if facts.common_name.as_deref() == Some(MAINTENANCE_NAME) => {
+                Self::StillInMaintenance { spki: facts.spki }
+            }
+            _ => Self::OtherAuthority(Box::new(facts)),
+        }
+    }
+}
+
+fn tls(error: &io::Error) -> Option<&TlsError> {
+    error.get_ref()?.downcast_ref()
+}

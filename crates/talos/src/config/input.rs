@@ -1,0 +1,181 @@
+//! What a machine config is made from, besides the secrets.
+
+use std::collections::BTreeMap;
+
+use events::Role;
+use ipnet::IpNet;
+
+use super::Contract;
+
+/// What all nodes of a cluster are told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cluster {
+    /// Its name.
+    pub name: String,
+    /// The form of the config.
+    pub contract: Contract,
+    /// The version of Kubernetes, such as `v1.36.3`.
+    pub kubernetes: String,
+    /// The URL of the Kubernetes API, such as `https://10.0.64.10:6443`.
+    pub endpoint: String,
+    /// Every name and address that the Talos API or the Kubernetes API is
+    /// reached by.
+    pub cert_sans: Vec<String>,
+    /// The networks of pods.
+    pub pod_subnets: Vec<IpNet>,
+    /// The networks of services.
+    pub service_subnets: Vec<IpNet>,
+    /// The domain of services.
+    pub dns_domain: String,
+    /// Who connects pods.
+    pub cni: Cni,
+    /// Who serves services.
+    pub kube_proxy: KubeProxy,
+    /// Who knows the cloud.
+    pub cloud_provider: CloudProvider,
+    /// Whose resolver pods use.
+    pub host_dns: HostDns,
+    /// What control planes run.
+    pub control_planes: ControlPlanes,
+    /// The networks that hold the nodes' own addresses; any where it is empty.
+    /// Kubelets and etcd members then meet there and nowhere else.
+    pub node_subnets: Vec<IpNet>,
+    /// Where images of a registry are pulled from instead, by the registry.
+    pub mirrors: BTreeMap<String, Mirror>,
+}
+
+/// What one node is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// What it does.
+    pub role: Role,
+    /// Its name.
+    pub hostname: String,
+    /// Where Talos is installed.
+    pub install: Install,
+    /// The labels of its Kubernetes node.
+    pub labels: BTreeMap<String, String>,
+}
+
+/// Where Talos is installed, and from what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Install {
+    /// The device, such as `/dev/sda`.
+    pub disk: String,
+    /// The installer's image.
+    pub image: String,
+}
+
+/// Who connects pods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cni {
+    /// Flannel, which Talos brings.
+    Flannel,
+    /// Something that is installed later.
+    None,
+}
+
+/// Who serves services.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KubeProxy {
+    /// kube-proxy, which Talos brings.
+    Enabled,
+    /// The CNI.
+    Disabled,
+}
+
+/// Who knows the cloud.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CloudProvider {
+    /// Nobody.
+    None,
+    /// A controller that is installed later. Until it has seen a node, that
+    /// node is tainted as uninitialized.
+    External,
+}
+
+/// Whose resolver pods use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostDns {
+    /// `CoreDNS` asks the resolvers that the node asks.
+    NodeOnly,
+    /// `CoreDNS` asks the node.
+    ForwardPods,
+}
+
+/// What control planes run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ControlPlanes {
+    /// Nothing but the control plane.
+    Reserved,
+    /// Everything: the cluster has no workers.
+    RunWorkloads,
+}
+
+/// Where images of a registry are pulled from instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mirror {
+    /// The mirrors, tried in this order.
+    pub endpoints: Vec<String>,
+    /// Whether the registry itself is never asked.
+    pub skip_fallback: bool,
+}
+
+/// Why no machine config can be made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InputError {
+    /// The endpoint is no URL of an API.
+    #[error("the endpoint `{0}` does not begin with `https://`")]
+    Endpoint(String),
+    /// The version of Kubernetes is none.
+    #[error("the Kubernetes version `{0}` does not begin with `v`")]
+    Kubernetes(String),
+    /// The name of a host is none.
+    #[error("`{0}` is not a host name: up to 63 of a to z, 0 to 9 and dashes between them")]
+    Hostname(String),
+    /// Pods or services have no network.
+    #[error("there is no network for {0}")]
+    NoSubnet(&'static str),
+    /// The disk is no device.
+    #[error("the disk `{0}` is not the path of a device")]
+    Disk(String),
+}
+
+impl Cluster {
+    pub(super) fn check(&self) -> Result<(), InputError> {
+        if !self.endpoint.starts_with("https://") {
+            return Err(InputError::Endpoint(self.endpoint.clone()));
+        }
+        if !self.kubernetes.starts_with('v') {
+            return Err(InputError::Kubernetes(self.kubernetes.clone()));
+        }
+        for (what, subnets) in [("pods", &self.pod_subnets), ("services", &self.service_subnets)] {
+            if subnets.is_empty() {
+                return Err(InputError::NoSubnet(what));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Node {
+    pub(super) fn check(&self) -> Result<(), InputError> {
+        if !is_hostname(&self.hostname) {
+            return Err(InputError::Hostname(self.hostname.clone()));
+        }
+        if !self.install.disk.starts_with("/dev/") {
+            return Err(InputError::Disk(self.install.disk.clone()));
+        }
+        Ok(())
+    }
+}
+
+fn is_hostname(name: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let dash = |end: Option<&u8>| end == Some(&b'-');
+    let bytes = name.as_bytes();
+    (1..=63).contains(&bytes.len())
+        && bytes.iter().all(|byte| allowed(*byte))
+        && !dash(bytes.first())
+        && !dash(bytes.last())
+}

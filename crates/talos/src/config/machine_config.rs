@@ -1,0 +1,36 @@
+//! A machine config as it is sent.
+
+use events::{Digest, Secret};
+
+use super::v1alpha1::{HostnameDocument, MainDocument};
+use super::{Cluster, Contract, InputError, Node};
+use crate::secrets::Bundle;
+use crate::yaml::write;
+
+/// The machine config of one node: YAML that holds the cluster's secrets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MachineConfig(Secret);
+
+impl MachineConfig {
+    /// Writes the config of a node. The same inputs give the same bytes.
+    pub fn render(bundle: &Bundle, cluster: &Cluster, node: &Node) -> Result<Self, InputError> {
+        cluster.check()?;
+        node.check()?;
+        let mut text = write(&MainDocument::of(bundle, cluster, node));
+        if cluster.contract == Contract::HostnameDocument {
+            text += "---\n";
+            text += &write(&HostnameDocument::of(node));
+        }
+        Ok(Self(Secret::new(text)))
+    }
+
+    /// Returns the text.
+    pub fn yaml(&self) -> &Secret {
+        &self.0
+    }
+
+    /// Returns the digest of the text: what may be told of it.
+    pub fn digest(&self) -> Digest {
+        Digest::of(self.0.reveal().as_bytes())
+    }
+}

@@ -1,0 +1,24 @@
+//! Machine configs: what a node is told once, in maintenance mode.
+//!
+//! ```text
+//!  Bundle ─┐
+//!  Cluster ┼─► MachineConfig (YAML, a secret; its digest is the evidence)
+//!  Node ───┘
+//! ```
+//!
+//! Talos decodes strictly and its defaults change with every release, so the
+//! form is the oldest that every supported version accepts: one `v1alpha1`
+//! document, and for 1.12 and later one more for the host name. Which of the
+//! two is the [`Contract`].
+
+mod contract;
+mod input;
+mod machine_config;
+mod v1alpha1;
+
+pub use contract::{Contract, UnsupportedVersion};
+pub use input::{
+    CloudProvider, Cluster, Cni, ControlPlanes, HostDns, InputError, Install, KubeProxy, Mirror,
+    Node,
+};
+pub use machine_config::MachineConfig;

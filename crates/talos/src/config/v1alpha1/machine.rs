@@ -1,0 +1,180 @@
+//! The part about the machine.
+
+use std::collections::BTreeMap;
+
+use events::Role;
+use ipnet::IpNet;
+use serde::Serialize;
+
+use super::Pair;
+use crate::config::{Cluster, Contract, ControlPlanes, HostDns, Node};
+use crate::secrets::Bundle;
+
+const KUBE_PRISM_PORT: u16 = 7445;
+const NOT_BEHIND_LOAD_BALANCERS: &str = "node.kubernetes.io/exclude-from-external-load-balancers";
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct MachinePart<'a> {
+    r#type: &'static str,
+    token: &'a str,
+    ca: Pair,
+    #[serde(rename = "certSANs")]
+    cert_sans: &'a [String],
+    kubelet: Kubelet<'a>,
+    network: MachineNetwork<'a>,
+    install: InstallPart<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    registries: Option<Registries<'a>>,
+    features: Features,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    node_labels: BTreeMap<&'a str, &'a str>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Kubelet<'a> {
+    image: String,
+    default_runtime_seccomp_profile_enabled: bool,
+    #[serde(rename = "nodeIP", skip_serializing_if = "Option::is_none")]
+    node_ip: Option<NodeIp<'a>>,
+    disable_manifests_directory: bool,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct NodeIp<'a> {
+    valid_subnets: &'a [IpNet],
+}
+
+#[derive(Serialize)]
+struct MachineNetwork<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hostname: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct InstallPart<'a> {
+    disk: &'a str,
+    image: &'a str,
+    wipe: bool,
+    #[serde(rename = "grubUseUKICmdline", skip_serializing_if = "Option::is_none")]
+    grub_use_uki_cmdline: Option<bool>,
+}
+
+#[derive(Serialize)]
+struct Registries<'a> {
+    mirrors: BTreeMap<&'a str, MirrorPart<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct MirrorPart<'a> {
+    endpoints: &'a [String],
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    skip_fallback: bool,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Features {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rbac: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stable_hostname: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    apid_check_ext_key_usage: Option<bool>,
+    disk_quota_support: bool,
+    kube_prism: KubePrism,
+    #[serde(rename = "hostDNS")]
+    host_dns: HostDnsPart,
+}
+
+#[derive(Serialize)]
+struct KubePrism {
+    enabled: bool,
+    port: u16,
+}
+
+#[derive(Serialize)]
+struct HostDnsPart {
+    enabled: bool,
+    #[serde(rename = "forwardKubeDNSToHost")]
+    forward_kube_dns_to_host: bool,
+}
+
+impl<'a> MachinePart<'a> {
+    pub(super) fn of(bundle: &'a Bundle, cluster: &'a Cluster, node: &'a Node) -> Self {
+        let one_document = cluster.contract == Contract::OneDocument;
+        Self {
+            r#type: match node.role {
+                Role::ControlPlane => "controlplane",
+                Role::Worker => "worker",
+            },
+            token: bundle.trustd_token.secret().reveal(),
+            ca: Pair::of(&bundle.os, node.role),
+            cert_sans: &cluster.cert_sans,
+            kubelet: Kubelet::of(cluster),
+            network: MachineNetwork { hostname: one_document.then_some(&node.hostname) },
+            install: InstallPart {
+                disk: &node.install.disk,
+                image: &node.install.image,
+                wipe: false,
+                grub_use_uki_cmdline: (!one_document).then_some(true),
+            },
+            registries: Registries::of(cluster),
+            features: Features::of(cluster),
+            node_labels: node_labels(cluster, node),
+        }
+    }
+}
+
+impl<'a> Kubelet<'a> {
+    fn of(cluster: &'a Cluster) -> Self {
+        let subnets = Some(cluster.node_subnets.as_slice()).filter(|subnets| !subnets.is_empty());
+        Self {
+            image: format!("ghcr.io/siderolabs/kubelet:{}", cluster.kubernetes),
+            default_runtime_seccomp_profile_enabled: true,
+            node_ip: subnets.map(|valid_subnets| NodeIp { valid_subnets }),
+            disable_manifests_directory: true,
+        }
+    }
+}
+
+impl<'a> Registries<'a> {
+    fn of(cluster: &'a Cluster) -> Option<Self> {
+        let mirrors = cluster.mirrors.iter().map(|(registry, mirror)| {
+            let skip_fallback = mirror.skip_fallback;
+            (registry.as_str(), MirrorPart { endpoints: &mirror.endpoints, skip_fallback })
+        });
+        Some(Self { mirrors: mirrors.collect() }).filter(|it| !it.mirrors.is_empty())
+    }
+}
+
+impl Features {
+    fn of(cluster: &Cluster) -> Self {
+        // Since 1.12 these are not to be chosen any more.
+        let said = (cluster.contract == Contract::OneDocument).then_some(true);
+        Self {
+            rbac: said,
+            stable_hostname: said,
+            apid_check_ext_key_usage: said,
+            disk_quota_support: true,
+            kube_prism: KubePrism { enabled: true, port: KUBE_PRISM_PORT },
+            host_dns: HostDnsPart {
+                enabled: true,
+                forward_kube_dns_to_host: cluster.host_dns == HostDns::ForwardPods,
+            },
+        }
+    }
+}
+
+/// Where control planes run workloads, traffic from outside goes there too.
+fn node_labels<'a>(cluster: &Cluster, node: &'a Node) -> BTreeMap<&'a str, &'a str> {
+    let labels = node.labels.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let mut labels: BTreeMap<_, _> = labels.collect();
+    if node.role == Role::ControlPlane && cluster.control_planes == ControlPlanes::Reserved {
+        labels.insert(NOT_BEHIND_LOAD_BALANCERS, "");
+    }
+    labels
+}

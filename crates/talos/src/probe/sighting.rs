@@ -1,0 +1,44 @@
+//! What a look at a node has seen.
+
+use std::net::SocketAddr;
+
+use events::Evidence;
+
+use super::Mode;
+use crate::pki::CertificateFacts;
+
+/// What a look at a node has seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sighting {
+    /// The node.
+    pub node: SocketAddr,
+    /// Which mode it is in.
+    pub mode: Mode,
+    /// The certificate that it showed.
+    pub certificate: Option<CertificateFacts>,
+    /// Whether it asked for a certificate of ours.
+    pub asks_for_certificate: bool,
+    /// The authorities whose certificates it would take.
+    pub accepted_authorities: Vec<String>,
+}
+
+impl Sighting {
+    /// Returns what was seen as evidence.
+    pub fn evidence(&self) -> Evidence {
+        let summary = format!("{} is {}", self.node, self.mode.word());
+        let evidence = Evidence::new(summary)
+            .fact("mode", self.mode.word())
+            .fact("tls.asksForCertificate", self.asks_for_certificate)
+            .fact("tls.acceptedAuthorities", self.accepted_authorities.clone());
+        let Some(certificate) = &self.certificate else { return evidence };
+        evidence
+            .fact("certificate.subject", certificate.subject.clone())
+            .fact("certificate.issuer", certificate.issuer.clone())
+            .fact("certificate.key", certificate.key.clone())
+            .fact("certificate.spki", certificate.spki.to_string())
+            .fact("certificate.notBefore", certificate.not_before.to_string())
+            .fact("certificate.notAfter", certificate.not_after.to_string())
+            .fact("certificate.names", certificate.names.clone())
+            .fact("certificate.authorityKeyId", certificate.authority_key_id.clone())
+    }
+}

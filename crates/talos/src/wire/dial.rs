@@ -1,0 +1,83 @@
+//! Dialling, step by step, so that the step that failed can be named.
+
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
+use tokio::io::AsyncReadExt as _;
+use tokio::net::TcpStream;
+use tokio::time::{Instant, timeout_at};
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
+/// More than the first frames of any server of HTTP/2.
+const FIRST: usize = 4096;
+
+/// A connection on which the node has spoken, and what it said first.
+pub(crate) type Dialled = (TlsStream<TcpStream>, Vec<u8>);
+
+/// How far a connection came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Nobody has answered yet.
+    Tcp,
+    /// Somebody has, and TLS is not agreed upon.
+    Tls,
+    /// It is, and the node has not spoken.
+    First,
+}
+
+/// Why there is no connection.
+#[derive(Debug)]
+pub(crate) enum Failed {
+    /// Something went wrong.
+    At(Step, io::Error),
+    /// Nothing came in time.
+    Late(Step),
+}
+
+/// Connects, and waits until the node speaks; all within `deadline`.
+pub(crate) async fn connect(
+    address: SocketAddr,
+    config: ClientConfig,
+    deadline: Duration,
+) -> Result<Dialled, Failed> {
+    let until = Instant::now() + deadline;
+    let mut stream = shake_hands(address, config, until).await?;
+    let mut first = vec![0; FIRST];
+    let length = by(until, Step::First, stream.read(&mut first)).await?;
+    if length == 0 {
+        return Err(Failed::At(Step::First, io::ErrorKind::UnexpectedEof.into()));
+    }
+    first.truncate(length);
+    Ok((stream, first))
+}
+
+/// Connects as far as TLS goes.
+pub(crate) async fn shake_hands(
+    address: SocketAddr,
+    config: ClientConfig,
+    until: Instant,
+) -> Result<TlsStream<TcpStream>, Failed> {
+    let tcp = by(until, Step::Tcp, TcpStream::connect(address)).await?;
+    // Small frames matter more here than large ones.
+    tcp.set_nodelay(true).map_err(|error| Failed::At(Step::Tcp, error))?;
+    let name = ServerName::IpAddress(address.ip().into());
+    by(until, Step::Tls, TlsConnector::from(Arc::new(config)).connect(name, tcp)).await
+}
+
+async fn by<T>(
+    until: Instant,
+    step: Step,
+    attempt: impl Future<Output = io::Result<T>>,
+) -> Result<T, Failed> {
+    match timeout_at(until, attempt).await {
+        Ok(Ok(done)) => Ok(done),
+        Ok(Err(error)) => Err(Failed::At(step, error)),
+        Err(_) => Err(Failed::Late(step)),
+    }
+}

@@ -1,0 +1,126 @@
+//! Talosconfig, kubeconfig, and the certificates in them.
+
+use std::error::Error as _;
+
+use serde_json::Value;
+use talos::credentials::{Context, Identity, Kubeconfig, Role, Talosconfig};
+use talos::pki::{Certificate, KeyKind, PrivateKey};
+
+use crate::openssl::OpenSsl;
+use crate::sample::{bundle, now, rng};
+
+fn admin(seed: u64) -> Identity {
+    Identity::talos(&bundle(seed), Role::Admin, now(), &mut rng(9)).unwrap()
+}
+
+#[test]
+fn an_administrators_certificate_is_that_of_talosctl_field_by_field() {
+    let Some(openssl) = OpenSsl::find() else { return };
+    let bundle = bundle(1);
+    let admin = Identity::talos(&bundle, Role::Admin, now(), &mut rng(2)).unwrap();
+    assert_eq!(
+        openssl.print(admin.certificate()).replace("O=", "O = "),
+        "Signature Algorithm: ED25519\nIssuer: O = talos\nSubject: O = os:admin\n\
+         X509v3 extensions:\nX509v3 Authority Key Identifier:\n\
+         X509v3 Key Usage: critical\nDigital Signature\n\
+         X509v3 Extended Key Usage:\nTLS Web Client Authentication"
+    );
+    assert!(openssl.trusts(bundle.os.certificate(), admin.certificate()));
+    assert!(!openssl.trusts(bundle.kubernetes.certificate(), admin.certificate()));
+    let kubernetes = Identity::kubernetes_admin(&bundle, now(), &mut rng(2)).unwrap();
+    assert!(openssl.trusts(bundle.kubernetes.certificate(), kubernetes.certificate()));
+}
+
+#[test]
+fn certificates_name_roles_and_last_a_year() {
+    let bundle = bundle(1);
+    let at = "2026-11-15T19:18:29Z".parse().unwrap();
+    for role in [Role::Admin, Role::Operator, Role::Reader, Role::EtcdBackup] {
+        let identity = Identity::talos(&bundle, role, at, &mut rng(2)).unwrap();
+        let facts = identity.certificate().facts();
+        assert_eq!(facts.organizations, [role.to_string()]);
+        assert_eq!(facts.common_name, None);
+        assert_eq!(facts.not_after, "2027-11-15T19:18:29Z".parse().unwrap());
+        assert_eq!(facts.authority_key_id, bundle.os.certificate().facts().key_id);
+        assert!(identity.certificate().is_signed_by(bundle.os.certificate()));
+        assert!(!identity.certificate().is_signed_by(bundle.etcd.certificate()));
+        assert_eq!(identity.key().kind(), KeyKind::Ed25519);
+    }
+}
+
+#[test]
+fn a_talosconfig_survives_its_text() {
+    let context = Context {
+        endpoints: vec!["10.0.64.11".to_owned(), "10.0.64.12".to_owned()],
+        nodes: vec![],
+        identity: admin(1),
+    };
+    let mut config = Talosconfig::new("demo", context.clone());
+    let other = Context { nodes: vec!["10.0.64.11".to_owned()], ..context };
+    config.contexts.insert("demo.example.com".to_owned(), other);
+    let text = config.to_yaml();
+    let again = Talosconfig::from_yaml(text.reveal()).unwrap();
+    assert_eq!(again, config);
+    assert_eq!(again.current().unwrap().endpoints.len(), 2);
+    assert!(text.reveal().starts_with("context: demo\ncontexts:\n    demo:\n        endpoints:\n"));
+    assert!(!format!("{config:?}").contains(admin(1).secret().reveal()));
+}
+
+#[test]
+fn flaws_of_a_talosconfig_are_named() {
+    let flaw = |text: &str| {
+        let error = Talosconfig::from_yaml(text).unwrap_err();
+        (error.to_string(), error.source().unwrap().to_string())
+    };
+    let not_one = "it is not a talosconfig".to_owned();
+    assert_eq!(flaw("{}"), (not_one.clone(), "`contexts` is missing".to_owned()));
+    assert_eq!(
+        flaw("contexts: {a: {endpoints: []}}"),
+        (not_one, "`contexts.a.key` is missing".to_owned())
+    );
+    let context = Context { endpoints: vec![], nodes: vec![], identity: admin(1) };
+    let good = Talosconfig::new("demo", context).to_yaml();
+    let keys = [admin(1), Identity::talos(&bundle(1), Role::Admin, now(), &mut rng(3)).unwrap()];
+    let [ours, other] = keys.map(|identity| encoded(identity.key().pem().reveal()));
+    assert_eq!(
+        flaw(&good.reveal().replace(&ours, &other)),
+        (
+            "the context `demo` is no good".to_owned(),
+            "the client's certificate and key do not belong together".to_owned()
+        )
+    );
+}
+
+#[test]
+fn a_kubeconfig_has_what_kubectl_needs() {
+    let bundle = bundle(1);
+    let admin = Identity::kubernetes_admin(&bundle, now(), &mut rng(2)).unwrap();
+    let config = Kubeconfig::new("demo", "https://10.0.64.11:6443", &admin);
+    let value: Value = serde_saphyr::from_str(config.yaml().reveal()).unwrap();
+    assert_eq!(value["current-context"], "admin@demo");
+    assert_eq!(value["contexts"][0]["context"]["cluster"], "demo");
+    assert_eq!(value["contexts"][0]["context"]["user"], value["users"][0]["name"]);
+    let cluster = &value["clusters"][0]["cluster"];
+    assert_eq!(cluster["server"], "https://10.0.64.11:6443");
+    let authority = decoded(&cluster["certificate-authority-data"]);
+    assert_eq!(authority, bundle.kubernetes.certificate().pem());
+    let user = &value["users"][0]["user"];
+    let certificate = Certificate::from_pem(&decoded(&user["client-certificate-data"])).unwrap();
+    assert_eq!(certificate.facts().organizations, ["system:masters"]);
+    assert_eq!(certificate.facts().common_name.as_deref(), Some("admin"));
+    assert!(certificate.is_signed_by(bundle.kubernetes.certificate()));
+    let key = PrivateKey::from_pem(&decoded(&user["client-key-data"])).unwrap();
+    assert_eq!((key.kind(), key.spki().unwrap()), (KeyKind::P256, certificate.spki()));
+    assert!(!format!("{config:?}").contains("client-key-data"));
+}
+
+fn encoded(text: &str) -> String {
+    use base64::Engine as _;
+    base64::engine::general_purpose::STANDARD.encode(text)
+}
+
+fn decoded(value: &Value) -> String {
+    use base64::Engine as _;
+    let bytes = base64::engine::general_purpose::STANDARD.decode(value.as_str().unwrap());
+    String::from_utf8(bytes.unwrap()).unwrap()
+}

@@ -1,0 +1,15 @@
+//! The crate as its users see it.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::print_stdout, reason = "what was skipped is said")]
+
+mod answers;
+mod client;
+mod config;
+mod credentials;
+mod node;
+mod openssl;
+mod permits;
+mod probe;
+mod sample;
+mod secrets;
