@@ -1,0 +1,303 @@
+//! Firewalls. They act on public interfaces only, and what they do not let in stays out.
+
+use std::fmt;
+
+use events::{Call, Made};
+use ipnet::IpNet;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::answer::{One, Started, made};
+use super::client::Pass;
+use super::wish::named;
+use super::{Hetzner, HetznerError, Id, Kind, Listed, Ours, Resource, Server, Wish};
+use crate::Labels;
+
+/// A firewall.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Firewall {
+    /// Its id.
+    pub id: Id<Self>,
+    /// Its name.
+    pub name: String,
+    /// What it lets through.
+    #[serde(default)]
+    pub rules: Vec<Rule>,
+    /// What it is put on.
+    #[serde(default)]
+    pub applied_to: Vec<AppliedTo>,
+    /// Its labels.
+    #[serde(default)]
+    pub labels: Labels,
+}
+
+/// An opening for traffic.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Rule {
+    /// `in` or `out`.
+    pub direction: Direction,
+    /// `tcp`, `udp`, `icmp`, `esp` or `gre`.
+    pub protocol: String,
+    /// A port or a range, such as `6443` or `30000-32767`, where the protocol has any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port: Option<String>,
+    /// Who may come in.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub source_ips: Vec<IpNet>,
+    /// Where traffic may go.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub destination_ips: Vec<IpNet>,
+    /// What it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+/// Which way traffic goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// To the server.
+    In,
+    /// From the server.
+    Out,
+}
+
+/// What a firewall is put on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum AppliedTo {
+    /// One server.
+    Server {
+        /// Which.
+        server: ServerRef,
+    },
+    /// All servers with certain labels, now and later.
+    LabelSelector {
+        /// Which labels.
+        label_selector: Selector,
+    },
+}
+
+/// A server, by its id.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerRef {
+    /// The id.
+    pub id: Id<Server>,
+}
+
+/// Servers, by their labels.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Selector {
+    /// In Hetzner's words, such as `key=value,other`.
+    pub selector: String,
+}
+
+/// The wish for a firewall.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CreateFirewall {
+    /// Its name.
+    pub name: String,
+    /// What it lets through.
+    pub rules: Vec<Rule>,
+    /// Which servers it is put on, by their labels, now and later.
+    pub selector: String,
+    /// Its labels; the cluster's id is added.
+    pub labels: Labels,
+}
+
+/// The wish that a firewall has just these rules.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetRules {
+    /// The firewall.
+    pub firewall: Ours<Firewall>,
+    /// What it lets through.
+    pub rules: Vec<Rule>,
+}
+
+// === impl Firewall ===
+
+impl Listed for Firewall {
+    const SINGULAR: &'static str = "firewall";
+    const PLURAL: &'static str = "firewalls";
+}
+
+impl Resource for Firewall {
+    const KIND: Kind = Kind::Firewall;
+
+    fn id(&self) -> Id<Self> {
+        self.id
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn labels(&self) -> &Labels {
+        &self.labels
+    }
+}
+
+impl Firewall {
+    /// Returns whether it lets through just what these rules do; neither
+    /// their order nor what they are called matters.
+    pub fn lets_through(&self, rules: &[Rule]) -> bool {
+        normal(&self.rules) == normal(rules)
+    }
+
+    /// Returns whether it is put on the servers with these labels.
+    pub fn covers(&self, selector: &str) -> bool {
+        self.applied_to.iter().any(|to| match to {
+            AppliedTo::LabelSelector { label_selector } => label_selector.selector == selector,
+            AppliedTo::Server { .. } => false,
+        })
+    }
+}
+
+fn normal(rules: &[Rule]) -> Vec<Rule> {
+    let sorted = |mut rule: Rule| {
+        rule.source_ips.sort();
+        rule.destination_ips.sort();
+        Rule { description: None, ..rule }
+    };
+    let mut rules: Vec<_> = rules.iter().cloned().map(sorted).collect();
+    rules.sort();
+    rules
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (way, ends) = match self.direction {
+            Direction::In => ("in from", &self.source_ips),
+            Direction::Out => ("out to", &self.destination_ips),
+        };
+        let port = self.port.as_ref().map(|port| format!(" {port}")).unwrap_or_default();
+        let ends: Vec<_> = ends.iter().map(ToString::to_string).collect();
+        write!(f, "{}{port} {way} {}", self.protocol, ends.join(", "))
+    }
+}
+
+// === impl CreateFirewall ===
+
+impl CreateFirewall {
+    fn body(&self, labels: &Labels) -> Value {
+        let label_selector = Selector { selector: self.selector.clone() };
+        let apply_to = [AppliedTo::LabelSelector { label_selector }];
+        json!({ "name": self.name, "labels": labels, "rules": self.rules, "apply_to": apply_to })
+    }
+
+    /// Returns what is different about a firewall that is there.
+    pub fn differences(&self, there: &Firewall) -> Vec<String> {
+        let (is, wanted) = (normal(&there.rules), normal(&self.rules));
+        let closed = wanted.iter().filter(|rule| !is.contains(rule));
+        let open = is.iter().filter(|rule| !wanted.contains(rule));
+        let uncovered = format!("it is not put on servers with {}", self.selector);
+        closed
+            .map(|rule| format!("it does not let {rule}"))
+            .chain(open.map(|rule| format!("it lets {rule}")))
+            .chain((!there.covers(&self.selector)).then_some(uncovered))
+            .collect()
+    }
+}
+
+impl Wish for CreateFirewall {
+    fn call(&self) -> Call {
+        named("create firewall", &self.name, &self.body(&self.labels))
+    }
+
+    async fn look(&self, hetzner: &Hetzner) -> Result<Option<Made>, HetznerError> {
+        Ok(hetzner.find::<Firewall>(&self.name).await?.map(|found| made(&*found)))
+    }
+
+    async fn send(&self, hetzner: &Hetzner, pass: Pass) -> Result<Made, HetznerError> {
+        let body = self.body(&hetzner.claim(&self.labels));
+        let one: One<Firewall> = hetzner.post(pass, "/firewalls", &body).await?;
+        Ok(one.made())
+    }
+}
+
+// === impl SetRules ===
+
+impl Wish for SetRules {
+    fn call(&self) -> Call {
+        let body = json!({ "rules": self.rules });
+        super::wish::idempotent("set rules of firewall", &self.firewall.name, &body)
+    }
+
+    async fn look(&self, hetzner: &Hetzner) -> Result<Option<Made>, HetznerError> {
+        let there = hetzner.get(self.firewall.id).await?;
+        Ok(there.filter(|there| there.lets_through(&self.rules)).map(|there| made(&there)))
+    }
+
+    async fn send(&self, hetzner: &Hetzner, pass: Pass) -> Result<Made, HetznerError> {
+        let path = format!("/firewalls/{}/actions/set_rules", self.firewall.id);
+        let started: Started = hetzner.post(pass, &path, &json!({ "rules": self.rules })).await?;
+        Ok(started.on(&*self.firewall))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(port: &str, sources: &[&str]) -> Rule {
+        Rule {
+            direction: Direction::In,
+            protocol: "tcp".to_owned(),
+            port: Some(port.to_owned()),
+            source_ips: sources.iter().map(|source| source.parse().unwrap()).collect(),
+            destination_ips: Vec::new(),
+            description: None,
+        }
+    }
+
+    fn firewall(rules: Vec<Rule>) -> Firewall {
+        let (id, name, labels) = (Id::new(1), "demo".to_owned(), Labels::new());
+        Firewall { id, name, rules, applied_to: Vec::new(), labels }
+    }
+
+    #[test]
+    fn order_and_description_do_not_make_another_firewall() {
+        let there = firewall(vec![
+            Rule { description: Some("API".to_owned()), ..rule("6443", &["::/0", "0.0.0.0/0"]) },
+            rule("50000", &["198.51.100.7/32"]),
+        ]);
+        let wanted = [rule("50000", &["198.51.100.7/32"]), rule("6443", &["0.0.0.0/0", "::/0"])];
+        assert!(there.lets_through(&wanted));
+        assert!(!there.lets_through(&wanted[..1]));
+        assert!(!there.lets_through(&[rule("50000", &["0.0.0.0/0"]), wanted[1].clone()]));
+    }
+
+    #[test]
+    fn differences_name_what_is_open_and_what_is_closed() {
+        let there = firewall(vec![rule("22", &["0.0.0.0/0"]), rule("6443", &["192.0.2.0/24"])]);
+        let wish = CreateFirewall {
+            name: "demo".to_owned(),
+            rules: vec![rule("6443", &["192.0.2.0/24"]), rule("50000", &["192.0.2.0/24"])],
+            selector: "a=b".to_owned(),
+            labels: Labels::new(),
+        };
+        assert_eq!(
+            wish.differences(&there),
+            [
+                "it does not let tcp 50000 in from 192.0.2.0/24",
+                "it lets tcp 22 in from 0.0.0.0/0",
+                "it is not put on servers with a=b"
+            ]
+        );
+    }
+
+    #[test]
+    fn rules_survive_the_wire() {
+        let wire = r#"{"type":"label_selector","label_selector":{"selector":"a=b"},
+            "applied_to_resources":[{"type":"server","server":{"id":7}}]}"#;
+        let to: AppliedTo = serde_json::from_str(wire).unwrap();
+        assert_eq!(
+            serde_json::to_value(&to).unwrap(),
+            json!({ "type": "label_selector", "label_selector": { "selector": "a=b" } })
+        );
+        let text = serde_json::to_string(&rule("6443", &["0.0.0.0/0"])).unwrap();
+        let expected =
+            r#"{"direction":"in","protocol":"tcp","port":"6443","source_ips":["0.0.0.0/0"]}"#;
+        assert_eq!(text, expected);
+    }
+}

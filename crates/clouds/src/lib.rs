@@ -1,0 +1,32 @@
+//! Clouds: machines, networks and load balancers, and whose they are.
+//!
+//! ```text
+//!  plan ─► lifecycle ── wishes, looks ──► hetzner (proxmox, machines later) ──► the cloud's API
+//!              └────── Cloud: host of a node, inventory, removal ──┘
+//! ```
+//!
+//! It knows neither the cluster file nor the engine: what is wanted comes as
+//! plain types, and what came of a call goes back as [`events::Made`] or as an
+//! error with a class. It decides nothing, waits for nothing and repeats nothing.
+//!
+//! Invariants:
+//! - Nothing is changed without an [`events::Permit`], which must be for just
+//!   that call; one permit is one request.
+//! - An error says whether its call may have arrived ([`Arrival`]). In doubt
+//!   the next thing is a look, never the same call.
+//! - What was made carries the cluster's id; what does not carry it is not
+//!   touched, whatever its name ([`Ownership`]). Only a look that has proof makes
+//!   an [`Item`], and only items can be removed.
+//! - A list is whole or an error: a lost page is never an empty one.
+//! - The token is in no error and in no `Debug`.
+
+mod arrival;
+mod cloud;
+pub mod hetzner;
+mod item;
+mod ownership;
+
+pub use arrival::{Arrival, CallError};
+pub use cloud::{Cloud, Host, Power};
+pub use item::{Item, Step};
+pub use ownership::{CLUSTER_ID, Labels, Ownership};
