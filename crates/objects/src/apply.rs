@@ -1,0 +1,182 @@
+//! Server-side apply: one object, one request.
+
+use events::{Call, CallClass, Made, Permit};
+use http::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use crate::cluster::object_of;
+use crate::request::{Answer, Ask};
+use crate::{ApiError, Cluster, Object, Version};
+
+/// The field manager under which we own fields.
+pub const FIELD_MANAGER: &str = "seaworthy";
+
+/// What happens where a field belongs to another manager.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ownership {
+    /// The apply fails and lists the fields.
+    Respect,
+    /// The fields become ours.
+    Take,
+}
+
+/// What an apply has done.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Applied {
+    /// The object as it is now.
+    pub object: Object,
+    /// What was done to it.
+    pub change: Change,
+    /// What the API said besides.
+    pub warnings: Vec<String>,
+}
+
+/// What was done to an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// It was not there.
+    Created,
+    /// It was there and is different now.
+    Configured,
+    /// It was so already.
+    Unchanged,
+}
+
+// === impl Change ===
+
+impl Change {
+    /// An object that was seen before and is in the same state is unchanged.
+    fn between(status: StatusCode, before: Option<&Version>, after: Option<&Version>) -> Self {
+        if status == StatusCode::CREATED {
+            Self::Created
+        } else if before.is_some() && before == after {
+            Self::Unchanged
+        } else {
+            Self::Configured
+        }
+    }
+}
+
+// === impl Applied ===
+
+impl Applied {
+    /// Returns what the journal keeps of it.
+    pub fn made(&self) -> Made {
+        let version = self.object.version();
+        let made = Made::id("object", self.object.id().to_string());
+        match version {
+            Some(Version { uid, resource_version }) => {
+                made.read_back(json!({ "uid": uid, "resourceVersion": resource_version }))
+            }
+            None => made,
+        }
+    }
+}
+
+// === impl Cluster ===
+
+impl Cluster {
+    /// Returns the call that [`apply`](Self::apply) makes, for its intent.
+    pub fn apply_call(object: &Object) -> Call {
+        let request = object.body().to_string();
+        Call::new(CallClass::Idempotent, "apply", object.id().to_string(), request.as_bytes())
+    }
+
+    /// Applies an object, which uses up the permit whatever comes of it. `before` is the state that it was seen in: only that
+    /// life of it is changed, and a later one of the same name is an error.
+    pub async fn apply(
+        &self,
+        _permit: Permit,
+        object: &Object,
+        ownership: Ownership,
+        before: Option<&Version>,
+    ) -> Result<Applied, ApiError> {
+        let tried = format!("apply {}", object.id());
+        let ask = self.patch(&tried, object, ownership, before).await?;
+        let answer = self.send(ask).await.map_err(|error| error.about(object.id()))?;
+        let now = Self::read(&tried, object, &answer)?;
+        let change = Change::between(answer.status, before, now.version().as_ref());
+        Ok(Applied { object: now, change, warnings: answer.warnings })
+    }
+
+    /// Says what an apply would do, and what the object would be. Changes nothing.
+    pub async fn preview(
+        &self,
+        object: &Object,
+        ownership: Ownership,
+        live: Option<&Object>,
+    ) -> Result<Applied, ApiError> {
+        let tried = format!("try out {}", object.id());
+        let before = live.and_then(Object::version);
+        let ask = self.patch(&tried, object, ownership, before.as_ref()).await?;
+        let answer = self.send(ask.with("dryRun", "All")).await;
+        let answer = answer.map_err(|error| error.about(object.id()))?;
+        let would_be = Self::read(&tried, object, &answer)?;
+        let change = match live {
+            None => Change::Created,
+            Some(live) if lasting(live) == lasting(&would_be) => Change::Unchanged,
+            Some(_) => Change::Configured,
+        };
+        Ok(Applied { object: would_be, change, warnings: answer.warnings })
+    }
+
+    async fn patch(
+        &self,
+        tried: &str,
+        object: &Object,
+        ownership: Ownership,
+        before: Option<&Version>,
+    ) -> Result<Ask, ApiError> {
+        let resource = self.resource(object.kind()).await?;
+        let body = body(object, before, resource.namespaced).to_string();
+        let force = match ownership {
+            Ownership::Respect => "false",
+            Ownership::Take => "true",
+        };
+        Ok(Ask::new(Method::PATCH, resource.path_of(self, object.id()), tried)
+            .with("fieldManager", FIELD_MANAGER)
+            .with("fieldValidation", "Strict")
+            .with("force", force)
+            // JSON is YAML, and every server takes this name.
+            .sending("application/apply-patch+yaml", body))
+    }
+
+    fn read(tried: &str, object: &Object, answer: &Answer) -> Result<Object, ApiError> {
+        object_of(tried, object.kind(), answer.json(tried)?)
+    }
+}
+
+/// What is sent: the wish without what only the server may say, and with the
+/// uid of the life that is meant.
+fn body(object: &Object, before: Option<&Version>, namespaced: bool) -> Value {
+    let mut body = object.body().clone();
+    if let Some(metadata) = body["metadata"].as_object_mut() {
+        for ours_not in ["managedFields", "resourceVersion", "uid", "creationTimestamp"] {
+            metadata.remove(ours_not);
+        }
+        if !namespaced {
+            metadata.remove("namespace");
+        }
+        if let Some(before) = before {
+            metadata.insert("uid".to_owned(), before.uid.clone().into());
+        }
+    }
+    if let Some(map) = body.as_object_mut() {
+        map.remove("status");
+    }
+    body
+}
+
+/// What tells two states of an object apart. A dry run keeps the resource
+/// version, and stamps its managers anew.
+fn lasting(object: &Object) -> Value {
+    let mut body = object.body().clone();
+    if let Some(metadata) = body["metadata"].as_object_mut() {
+        metadata.remove("resourceVersion");
+        let managers = metadata.get_mut("managedFields").and_then(Value::as_array_mut);
+        for manager in managers.into_iter().flatten().filter_map(Value::as_object_mut) {
+            manager.remove("time");
+        }
+    }
+    body
+}

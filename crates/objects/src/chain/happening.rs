@@ -1,0 +1,32 @@
+//! Events: what happened to an object.
+
+use jiff::Timestamp;
+
+use crate::Object;
+
+/// When it happened; the newer fields replace the older ones.
+const TIMES: [&str; 4] =
+    ["/series/lastObservedTime", "/lastTimestamp", "/eventTime", "/metadata/creationTimestamp"];
+
+/// Returns the latest warning about an object, in one line.
+pub(super) fn latest_warning(object: &Object, events: &[Object]) -> Option<String> {
+    let uid = object.uid()?;
+    let about = |event: &&Object| event.text("/involvedObject/uid") == Some(uid);
+    let warnings = events.iter().filter(|event| event.text("/type") == Some("Warning"));
+    let latest = warnings.filter(about).max_by_key(|event| time(event))?;
+    Some(line(latest))
+}
+
+fn time(event: &Object) -> Option<Timestamp> {
+    TIMES.iter().find_map(|place| event.text(place)?.parse().ok())
+}
+
+fn line(event: &Object) -> String {
+    let reason = event.text("/reason").unwrap_or("Warning");
+    let message = event.text("/message").unwrap_or_default().trim();
+    let count = event.at("/series/count").or_else(|| event.at("/count"));
+    match count.and_then(serde_json::Value::as_u64) {
+        Some(count) if count > 1 => format!("{reason}: {message} ({count} times)"),
+        _ => format!("{reason}: {message}"),
+    }
+}

@@ -1,0 +1,180 @@
+//! How to reach an API: from a kubeconfig, or from certificates.
+
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use kube::Config;
+use kube::client::ClientBuilder;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use serde_json::json;
+
+use crate::Cluster;
+
+/// How to reach the API of a cluster, and as whom.
+#[derive(Clone, Debug)]
+pub struct Access {
+    kubeconfig: Kubeconfig,
+    context: Option<String>,
+    server: Option<String>,
+    tls_server_name: Option<String>,
+    timeouts: Timeouts,
+}
+
+/// How long to wait for the other side. Never scaled: its patience does not
+/// grow with ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timeouts {
+    /// For a connection, TLS included.
+    pub connect: Duration,
+    /// For a whole answer.
+    pub answer: Duration,
+    /// For the next sign of life in a watch; the API sends a bookmark every minute.
+    pub silence: Duration,
+}
+
+/// Why there is no access.
+#[derive(Debug, thiserror::Error)]
+pub enum AccessError {
+    /// The kubeconfig is no text.
+    #[error("the kubeconfig is not valid UTF-8")]
+    NotUtf8,
+    /// The kubeconfig is not what one looks like. What stands there may be a
+    /// secret, and is not shown.
+    #[error("the kubeconfig cannot be read at line {line}, column {column}")]
+    Syntax {
+        /// The line, from 1.
+        line: u64,
+        /// The column, from 1.
+        column: u64,
+    },
+    /// The kubeconfig names what it does not hold.
+    #[error("could not use the kubeconfig")]
+    Kubeconfig(#[source] Box<kube::config::KubeconfigError>),
+    /// The address is none.
+    #[error("`{0}` is not an address such as https://192.0.2.1:6443")]
+    Address(String),
+    /// The certificates or keys cannot be used.
+    #[error("could not use the certificates for {server}")]
+    Certificates {
+        /// The address.
+        server: String,
+        /// What is wrong with them.
+        #[source]
+        source: Box<kube::Error>,
+    },
+}
+
+// === impl Access ===
+
+impl Access {
+    /// Reads a kubeconfig. Without a context it is the current one.
+    pub fn from_kubeconfig(bytes: &[u8], context: Option<&str>) -> Result<Self, AccessError> {
+        let text = std::str::from_utf8(bytes).map_err(|_| AccessError::NotUtf8)?;
+        let options = serde_saphyr::options! { with_snippet: false };
+        let kubeconfig =
+            serde_saphyr::from_str_with_options(text, options).map_err(|error| syntax(&error))?;
+        Ok(Self::new(kubeconfig, context.map(str::to_owned)))
+    }
+
+    /// Takes certificates and a key, all as PEM.
+    pub fn with_certificates(
+        server: &str,
+        authority: &str,
+        certificate: &str,
+        key: &str,
+    ) -> Result<Self, AccessError> {
+        let config = json!({
+            "clusters": [{ "name": "it", "cluster": {
+                "server": server, "certificate-authority-data": STANDARD.encode(authority),
+            }}],
+            "users": [{ "name": "it", "user": {
+                "client-certificate-data": STANDARD.encode(certificate),
+                "client-key-data": STANDARD.encode(key),
+            }}],
+            "contexts": [{ "name": "it", "context": { "cluster": "it", "user": "it" } }],
+            "current-context": "it",
+        });
+        Self::from_kubeconfig(config.to_string().as_bytes(), None)
+    }
+
+    fn new(kubeconfig: Kubeconfig, context: Option<String>) -> Self {
+        let timeouts = Timeouts::default();
+        Self { kubeconfig, context, server: None, tls_server_name: None, timeouts }
+    }
+
+    /// Goes to another address with the same authority and identity, such as
+    /// one control plane instead of the load balancer. `tls_server_name` is
+    /// the name that its certificate must carry, where it is not the address.
+    #[must_use]
+    pub fn at(mut self, server: impl Into<String>, tls_server_name: Option<&str>) -> Self {
+        self.server = Some(server.into());
+        self.tls_server_name = tls_server_name.map(str::to_owned).or(self.tls_server_name);
+        self
+    }
+
+    /// Changes the timeouts.
+    #[must_use]
+    pub fn timeouts(mut self, timeouts: Timeouts) -> Self {
+        self.timeouts = timeouts;
+        self
+    }
+
+    /// Makes a client. It says nothing yet: the first request connects.
+    pub async fn connect(&self) -> Result<Cluster, AccessError> {
+        let config = self.config().await?;
+        let server = config.cluster_url.to_string().trim_end_matches('/').to_owned();
+        let namespace = config.default_namespace.clone();
+        let builder = ClientBuilder::try_from(config).map_err(|source| {
+            AccessError::Certificates { server: server.clone(), source: Box::new(source) }
+        })?;
+        Ok(Cluster::new(builder.build(), server, namespace, self.timeouts))
+    }
+
+    async fn config(&self) -> Result<Config, AccessError> {
+        let options = KubeConfigOptions { context: self.context.clone(), ..Default::default() };
+        let mut config = Config::from_custom_kubeconfig(self.kubeconfig.clone(), &options)
+            .await
+            .map_err(kubeconfig_error)?;
+        if let Some(server) = &self.server {
+            config.cluster_url = address(server)?;
+        }
+        if let Some(name) = &self.tls_server_name {
+            config.tls_server_name = Some(name.clone());
+        }
+        config.connect_timeout = Some(self.timeouts.connect);
+        // Answers have our own timeout, which knows a watch from other requests.
+        config.read_timeout = None;
+        // Only the caller knows whether a request may be sent again.
+        config.default_retry = false;
+        Ok(config)
+    }
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(10),
+            // The API's own limit for a request is 60 s; nothing that we send
+            // takes a third of it, and a gate's look has 30 s in all.
+            answer: Duration::from_secs(25),
+            silence: Duration::from_secs(100),
+        }
+    }
+}
+
+fn address(server: &str) -> Result<http::Uri, AccessError> {
+    let uri: Option<http::Uri> = server.parse().ok();
+    uri.filter(|uri| uri.scheme().is_some() && uri.host().is_some())
+        .ok_or_else(|| AccessError::Address(server.to_owned()))
+}
+
+fn syntax(error: &serde_saphyr::Error) -> AccessError {
+    let location = error.location();
+    let line = location.map_or(0, |location| location.line());
+    AccessError::Syntax { line, column: location.map_or(0, |location| location.column()) }
+}
+
+fn kubeconfig_error(error: kube::config::KubeconfigError) -> AccessError {
+    AccessError::Kubeconfig(Box::new(error))
+}

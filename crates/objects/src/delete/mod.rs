@@ -1,0 +1,136 @@
+//! Deleting: one request, then looks until it is gone or stuck.
+//!
+//! ```text
+//!  delete ──► Gone
+//!     └─────► UnderWay ──► remains ──► Removal::observe ──► Gone · Progressing · Stuck
+//!                             ▲                                      │
+//!                             └────────── the caller's pause ────────┘
+//! ```
+//!
+//! Only the API's word that the object is not there, or that another life has
+//! its name, is "gone". An error while looking is counted and shown, and is
+//! never taken for it.
+
+mod remains;
+mod removal;
+
+pub use remains::{Look, Remains};
+pub use removal::{LookErrors, Removal, RemovalState, Waiting};
+
+use events::{Call, CallClass, Permit};
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::request::Ask;
+use crate::{ApiError, Cluster, ObjectId, Trouble};
+
+/// What happens to the objects that the deleted one owns. Always sent: without
+/// it the API leaves the pods of a Job behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Propagation {
+    /// They go after it.
+    Background,
+    /// They go before it.
+    Foreground,
+    /// They stay.
+    Orphan,
+}
+
+/// One life of an object, which is to end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Doomed {
+    /// The object.
+    pub id: ObjectId,
+    /// Which life of it.
+    pub uid: String,
+}
+
+/// What came of the request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deleted {
+    /// How far it is.
+    pub deletion: Deletion,
+    /// What the API said besides.
+    pub warnings: Vec<String>,
+}
+
+/// How far a deletion is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deletion {
+    /// It is over.
+    Gone(Gone),
+    /// The object is marked, and something keeps it.
+    UnderWay,
+}
+
+/// How one knows that a life of an object is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gone {
+    /// There is no such object.
+    Absent,
+    /// Another life has its name.
+    Replaced,
+}
+
+impl Propagation {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Background => "Background",
+            Self::Foreground => "Foreground",
+            Self::Orphan => "Orphan",
+        }
+    }
+}
+
+// === impl Cluster ===
+
+impl Cluster {
+    /// Returns the call that [`delete`](Self::delete) makes, for its intent.
+    pub fn delete_call(doomed: &Doomed) -> Call {
+        let name = doomed.id.to_string();
+        Call::new(CallClass::Idempotent, "delete", name, doomed.uid.as_bytes())
+    }
+
+    /// Deletes one life of an object, and no other. Uses up the permit
+    /// whatever comes of it.
+    pub async fn delete(
+        &self,
+        _permit: Permit,
+        doomed: &Doomed,
+        propagation: Propagation,
+    ) -> Result<Deleted, ApiError> {
+        let tried = format!("delete {}", doomed.id);
+        let resource = self.resource(&doomed.id.kind).await?;
+        let options = json!({ "apiVersion": "v1", "kind": "DeleteOptions",
+            "propagationPolicy": propagation.as_str(), "preconditions": { "uid": doomed.uid } });
+        let ask = Ask::new(Method::DELETE, resource.path_of(self, &doomed.id), &tried)
+            .sending("application/json", options.to_string());
+        match self.send(ask).await {
+            Ok(answer) => {
+                let body: Value = answer.json(&tried)?;
+                Ok(Deleted { deletion: Deletion::read(&body), warnings: answer.warnings })
+            }
+            Err(error) => gone(error.about(&doomed.id)),
+        }
+    }
+}
+
+/// A no that says that there is nothing left to delete.
+fn gone(error: ApiError) -> Result<Deleted, ApiError> {
+    let gone = match error.trouble() {
+        Trouble::Absent => Gone::Absent,
+        // The only precondition is the uid.
+        Trouble::Changed(_) => Gone::Replaced,
+        _ => return Err(error),
+    };
+    Ok(Deleted { deletion: Deletion::Gone(gone), warnings: error.warnings().to_vec() })
+}
+
+impl Deletion {
+    /// The API answers with a `Status` where it is over. Where it answers with
+    /// the object, that may be there still or not: the next look tells.
+    fn read(body: &Value) -> Self {
+        let is_status = body["kind"] == "Status" && body["apiVersion"] == "v1";
+        if is_status { Self::Gone(Gone::Absent) } else { Self::UnderWay }
+    }
+}

@@ -1,0 +1,251 @@
+//! Which path serves which kind.
+//!
+//! The whole catalogue comes in two requests (aggregated discovery) and is
+//! kept; a kind that is not in it makes us ask again. A broken aggregated
+//! server is listed as stale by the API and disturbs nobody who does not ask
+//! for its kinds.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::Deserialize;
+
+use crate::request::{Ask, escaped};
+use crate::{ApiError, Cluster, Kind, ObjectId, Trouble};
+
+const AGGREGATED: &str =
+    "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
+
+/// Where a kind is served, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resource {
+    /// The kind.
+    pub kind: Kind,
+    /// Its name in paths, such as `deployments`.
+    pub plural: String,
+    /// Whether its objects are in namespaces.
+    pub namespaced: bool,
+    /// What can be done, such as `patch` and `watch`.
+    pub verbs: Vec<String>,
+}
+
+/// What is known of the API's catalogue.
+#[derive(Debug, Default)]
+pub(crate) struct Discovery {
+    known: Mutex<Arc<Catalogue>>,
+    /// Many may miss the same kind at once; one asks.
+    asking: tokio::sync::Mutex<()>,
+}
+
+#[derive(Debug, Default)]
+struct Catalogue {
+    resources: HashMap<Kind, Resource>,
+    stale: Vec<String>,
+}
+
+impl Cluster {
+    /// Returns where a kind is served.
+    pub async fn resource(&self, kind: &Kind) -> Result<Resource, ApiError> {
+        let before = self.discovery().known();
+        if let Some(found) = before.resources.get(kind) {
+            return Ok(found.clone());
+        }
+        let _one = self.discovery().asking.lock().await;
+        let mut catalogue = self.discovery().known();
+        // Whoever asked while we waited has asked for us too.
+        if Arc::ptr_eq(&before, &catalogue) {
+            catalogue = Arc::new(self.ask_catalogue(kind).await?);
+            self.discovery().keep(&catalogue);
+        }
+        catalogue.resources.get(kind).cloned().ok_or_else(|| {
+            let stale = catalogue.stale.clone();
+            let kind = format!("{} of {}", kind.kind, kind.api_version());
+            ApiError::new(format!("find {kind}"), Trouble::KindMissing { kind, stale })
+        })
+    }
+
+    async fn ask_catalogue(&self, kind: &Kind) -> Result<Catalogue, ApiError> {
+        let mut catalogue = Catalogue::default();
+        for path in ["/api", "/apis"] {
+            let ask = Ask::get(path, format!("ask {} what it serves", self.server()));
+            let tried = ask.tried.clone();
+            let answer = self.send(ask.accepting(AGGREGATED)).await?;
+            let groups: GroupList = answer.json(&tried)?;
+            if groups.kind != "APIGroupDiscoveryList" {
+                return self.ask_version(kind).await;
+            }
+            groups.items.into_iter().for_each(|group| catalogue.take(group));
+        }
+        Ok(catalogue)
+    }
+
+    /// For an API without aggregated discovery: asks only for what is needed.
+    async fn ask_version(&self, kind: &Kind) -> Result<Catalogue, ApiError> {
+        let root = root(kind);
+        let ask = Ask::get(&root, format!("ask {} what it serves below {root}", self.server()));
+        let tried = ask.tried.clone();
+        let known = self.discovery().known();
+        let mut resources = known.resources.clone();
+        match self.send(ask).await {
+            Ok(answer) => {
+                let list: ResourceList = answer.json(&tried)?;
+                let found = list.resources.into_iter().filter(|one| !one.name.contains('/'));
+                let found = found.map(|one| one.resource(&kind.group, &kind.version));
+                resources.extend(found.map(|resource| (resource.kind.clone(), resource)));
+            }
+            Err(error) if matches!(error.trouble(), Trouble::KindMissing { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(Catalogue { resources, stale: Vec::new() })
+    }
+}
+
+// === impl Resource ===
+
+impl Resource {
+    /// Returns the path of all objects, or of all in a namespace.
+    pub(crate) fn path(&self, namespace: Option<&str>) -> String {
+        let root = root(&self.kind);
+        match namespace.filter(|_| self.namespaced) {
+            Some(namespace) => {
+                format!("{root}/namespaces/{}/{}", escaped(namespace), self.plural)
+            }
+            None => format!("{root}/{}", self.plural),
+        }
+    }
+
+    /// Returns the path of an object. One that should be in a namespace and
+    /// says none is in the default one, as with kubectl.
+    pub(crate) fn path_of(&self, cluster: &Cluster, id: &ObjectId) -> String {
+        let namespace = id.namespace.as_deref().unwrap_or(cluster.default_namespace());
+        format!("{}/{}", self.path(Some(namespace)), escaped(&id.name))
+    }
+}
+
+fn root(kind: &Kind) -> String {
+    if kind.group.is_empty() {
+        format!("/api/{}", kind.version)
+    } else {
+        format!("/apis/{}/{}", kind.group, kind.version)
+    }
+}
+
+// === impl Discovery ===
+
+impl Discovery {
+    fn known(&self) -> Arc<Catalogue> {
+        Arc::clone(&self.known.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn keep(&self, catalogue: &Arc<Catalogue>) {
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(catalogue);
+    }
+}
+
+// === impl Catalogue ===
+
+impl Catalogue {
+    fn take(&mut self, group: Group) {
+        let name = group.metadata.name;
+        for version in group.versions {
+            if version.freshness == "Stale" {
+                self.stale.push(format!("{name}/{}", version.version));
+            }
+            for found in version.resources {
+                let Some(resource) = found.resource(&name, &version.version) else { continue };
+                self.resources.insert(resource.kind.clone(), resource);
+            }
+        }
+    }
+}
+
+// The wire: `APIGroupDiscoveryList`, and `APIResourceList` of older servers.
+
+#[derive(Deserialize)]
+struct GroupList {
+    kind: String,
+    #[serde(default)]
+    items: Vec<Group>,
+}
+
+#[derive(Deserialize)]
+struct Group {
+    #[serde(default)]
+    metadata: GroupName,
+    #[serde(default)]
+    versions: Vec<GroupVersion>,
+}
+
+#[derive(Default, Deserialize)]
+struct GroupName {
+    #[serde(default)]
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct GroupVersion {
+    version: String,
+    #[serde(default)]
+    resources: Vec<Served>,
+    #[serde(default)]
+    freshness: String,
+}
+
+#[derive(Deserialize)]
+struct Served {
+    resource: String,
+    #[serde(rename = "responseKind")]
+    kind: Option<ServedKind>,
+    #[serde(default)]
+    scope: String,
+    #[serde(default)]
+    verbs: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct ServedKind {
+    #[serde(default)]
+    group: String,
+    #[serde(default)]
+    version: String,
+    #[serde(default)]
+    kind: String,
+}
+
+#[derive(Deserialize)]
+struct ResourceList {
+    #[serde(default)]
+    resources: Vec<ListedResource>,
+}
+
+#[derive(Deserialize)]
+struct ListedResource {
+    name: String,
+    kind: String,
+    namespaced: bool,
+    #[serde(default)]
+    verbs: Vec<String>,
+}
+
+impl Served {
+    /// A stale version may list a resource without its kind. The kind's own
+    /// group and version are empty where they are those of the list.
+    fn resource(self, group: &str, version: &str) -> Option<Resource> {
+        let kind = self.kind.filter(|kind| !kind.kind.is_empty())?;
+        let foreign = (!kind.group.is_empty() && kind.group != group)
+            || (!kind.version.is_empty() && kind.version != version);
+        (!foreign).then(|| Resource {
+            kind: Kind { group: group.to_owned(), version: version.to_owned(), kind: kind.kind },
+            plural: self.resource,
+            namespaced: self.scope == "Namespaced",
+            verbs: self.verbs,
+        })
+    }
+}
+
+impl ListedResource {
+    fn resource(self, group: &str, version: &str) -> Resource {
+        let kind = Kind { group: group.to_owned(), version: version.to_owned(), kind: self.kind };
+        Resource { kind, plural: self.name, namespaced: self.namespaced, verbs: self.verbs }
+    }
+}

@@ -1,0 +1,115 @@
+//! What can go wrong with a request, in classes.
+
+mod field;
+mod refusal;
+mod transport;
+mod trouble;
+
+pub use field::{FieldConflict, FieldProblem};
+pub use transport::Unreachable;
+pub use trouble::Trouble;
+
+use std::error::Error;
+
+use events::{Class, Failure};
+
+use crate::ObjectId;
+
+/// A request that was not answered as hoped: what was tried, what came of it,
+/// and what to do next.
+#[derive(Debug)]
+pub struct ApiError {
+    tried: String,
+    trouble: Trouble,
+    warnings: Vec<String>,
+    source: Option<Box<dyn Error + Send + Sync>>,
+}
+
+/// Whether a request may have had its effect although its answer was no good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// It has none: the API said no, or the request never left.
+    None,
+    /// It may have one: the answer was lost.
+    Possible,
+}
+
+// === impl ApiError ===
+
+impl ApiError {
+    /// `tried` completes "could not …" and names the object.
+    pub(crate) fn new(tried: impl Into<String>, trouble: Trouble) -> Self {
+        Self { tried: tried.into(), trouble, warnings: Vec::new(), source: None }
+    }
+
+    pub(crate) fn warned(mut self, warnings: Vec<String>) -> Self {
+        self.warnings = warnings;
+        self
+    }
+
+    /// Says what the API could not know: that the namespace it misses is the
+    /// object itself, or which kind it was asked for.
+    pub(crate) fn about(mut self, id: &ObjectId) -> Self {
+        match &mut self.trouble {
+            Trouble::NamespaceMissing(name) if id.kind.is("", "Namespace") && *name == id.name => {
+                self.trouble = Trouble::Absent;
+            }
+            Trouble::KindMissing { kind, .. } => {
+                *kind = format!("{} of {}", id.kind.kind, id.kind.api_version());
+            }
+            _ => {}
+        }
+        self
+    }
+
+    /// Returns what was tried, such as `apply configmap/a in namespace b`.
+    pub fn tried(&self) -> &str {
+        &self.tried
+    }
+
+    /// Returns what is the matter.
+    pub fn trouble(&self) -> &Trouble {
+        &self.trouble
+    }
+
+    /// Returns what the API said besides.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// Returns what may be done about it.
+    pub fn class(&self) -> Class {
+        self.trouble.class()
+    }
+
+    /// Returns whether the request may have had its effect all the same.
+    pub fn effect(&self) -> Effect {
+        self.trouble.effect()
+    }
+
+    /// Returns whether the API has said that the object is not there.
+    pub fn is_absent(&self) -> bool {
+        matches!(self.trouble, Trouble::Absent)
+    }
+
+    /// Returns it in the form that survives the journal.
+    pub fn failure(&self) -> Failure {
+        Failure::of(self.class(), self)
+    }
+}
+
+impl std::fmt::Display for ApiError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "could not {}: {}", self.tried, self.trouble)?;
+        match self.trouble.next() {
+            Some(next) => write!(f, "; {next}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Error for ApiError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.source.as_deref().map(|source| source as &(dyn Error + 'static))
+    }
+}

@@ -1,0 +1,225 @@
+//! Answers that say no: from the API's `Status` to the kind of trouble.
+
+use std::time::Duration;
+
+use kube::core::Status;
+use kube::core::response::StatusCause;
+
+use super::{FieldConflict, FieldProblem, Trouble};
+
+/// What stands in the message of a no that did not come from RBAC. The API
+/// has no structured way to say so.
+const POLICIES: [&str; 4] =
+    ["admission webhook", "exceeded quota", "violates PodSecurity", "ValidatingAdmissionPolicy"];
+
+impl Trouble {
+    /// Reads an answer with an HTTP status from 400 on.
+    pub(crate) fn of(code: u16, retry_after: Option<Duration>, body: &[u8]) -> Self {
+        match serde_json::from_slice::<Status>(body) {
+            Ok(status) if !status.message.is_empty() || !status.reason.is_empty() => {
+                Self::of_status(code, retry_after, &status)
+            }
+            _ => Self::of_status(code, retry_after, &unstructured(code, body)),
+        }
+    }
+
+    /// Reads a `Status`, as it also stands in a watch.
+    pub(crate) fn of_status(code: u16, retry_after: Option<Duration>, status: &Status) -> Self {
+        let message = || status.message.clone();
+        let after = retry_after.or_else(|| asked_pause(status));
+        match code {
+            401 => Self::Unauthenticated,
+            403 => forbidden(status),
+            404 => not_found(status),
+            409 if status.reason == "AlreadyExists" => Self::AlreadyExists,
+            409 => conflict(status),
+            410 => Self::Expired,
+            413 => Self::TooLarge,
+            // A server-side apply with the uid of an earlier life.
+            422 if causes(status).iter().any(|cause| cause.field == "metadata.uid") => {
+                Self::Changed("another object has this name now".to_owned())
+            }
+            422 => Self::Invalid(problems(status)),
+            429 => Self::Throttled(after),
+            400 if is_strict_decoding(&status.message) => Self::Invalid(problems(status)),
+            // The typed patch of a server-side apply, and etcd's limit, come as
+            // internal errors, which repeating does not cure.
+            500 if is_unknown_field(&status.message) => Self::Invalid(problems(status)),
+            500 if status.message.contains("request is too large") => Self::TooLarge,
+            408 | 500..=599 => Self::Unavailable { code, message: message(), after },
+            _ => Self::Refused { code, message: message() },
+        }
+    }
+}
+
+/// A path that nobody serves is answered in plain text.
+fn unstructured(code: u16, body: &[u8]) -> Status {
+    let text = String::from_utf8_lossy(body);
+    let line = text.trim().lines().next().unwrap_or_default();
+    let line: String = line.chars().take(200).collect();
+    let message = if line.is_empty() { "the API said no more".to_owned() } else { line };
+    Status { code, message, ..Status::default() }
+}
+
+fn forbidden(status: &Status) -> Trouble {
+    let name = || details_name(status);
+    if causes(status).iter().any(|cause| cause.reason == "NamespaceTerminating") {
+        return Trouble::NamespaceTerminating(terminating_namespace(status).unwrap_or_else(name));
+    }
+    if POLICIES.iter().any(|policy| status.message.contains(policy)) {
+        return Trouble::Denied(status.message.clone());
+    }
+    Trouble::Forbidden(status.message.clone())
+}
+
+fn terminating_namespace(status: &Status) -> Option<String> {
+    let cause = causes(status).iter().find(|cause| cause.reason == "NamespaceTerminating")?;
+    // `namespace app is being terminated`
+    cause.message.split_whitespace().nth(1).map(str::to_owned)
+}
+
+fn not_found(status: &Status) -> Trouble {
+    let details = status.details.as_ref();
+    match details {
+        Some(details) if details.kind == "namespaces" && !details.name.is_empty() => {
+            Trouble::NamespaceMissing(details.name.clone())
+        }
+        Some(details) if !details.name.is_empty() => Trouble::Absent,
+        // Without a name it is not about an object, but about the path.
+        _ => Trouble::KindMissing { kind: "such kind".to_owned(), stale: Vec::new() },
+    }
+}
+
+fn conflict(status: &Status) -> Trouble {
+    let fields: Vec<FieldConflict> = causes(status)
+        .iter()
+        .filter(|cause| cause.reason == "FieldManagerConflict")
+        .map(|cause| FieldConflict::of(&cause.message, &cause.field))
+        .collect();
+    if fields.is_empty() {
+        return Trouble::Changed(status.message.clone());
+    }
+    Trouble::Ownership(fields)
+}
+
+fn problems(status: &Status) -> Vec<FieldProblem> {
+    let of = |cause: &StatusCause| FieldProblem {
+        path: cause.field.clone(),
+        reason: cause.reason.clone(),
+        message: cause.message.clone(),
+    };
+    let found: Vec<FieldProblem> = causes(status).iter().map(of).collect();
+    if found.is_empty() { vec![told(&status.message)] } else { found }
+}
+
+/// Reads `… (ns/a; /v1, Kind=Service): .spec.prots: field not declared in
+/// schema`, which has no causes.
+fn told(message: &str) -> FieldProblem {
+    let (rest, problem) = message.rsplit_once(": ").unwrap_or(("", message));
+    let path = rest.rsplit_once(": ").map_or(rest, |(_, path)| path);
+    if is_unknown_field(message) && path.starts_with('.') {
+        let (path, message) = (path.to_owned(), problem.to_owned());
+        return FieldProblem { path, reason: "FieldNotDeclared".to_owned(), message };
+    }
+    let message = message.to_owned();
+    FieldProblem { path: String::new(), reason: String::new(), message }
+}
+
+fn is_unknown_field(message: &str) -> bool {
+    message.contains("field not declared in schema")
+}
+
+fn is_strict_decoding(message: &str) -> bool {
+    message.contains("strict decoding error") || message.contains("error strict decoding")
+}
+
+fn causes(status: &Status) -> &[StatusCause] {
+    status.details.as_ref().map_or(&[], |details| details.causes.as_slice())
+}
+
+fn details_name(status: &Status) -> String {
+    status.details.as_ref().map(|details| details.name.clone()).unwrap_or_default()
+}
+
+fn asked_pause(status: &Status) -> Option<Duration> {
+    let seconds = u64::from(status.details.as_ref()?.retry_after_seconds);
+    (seconds > 0).then(|| Duration::from_secs(seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn shown(code: u16, status: &Value) -> String {
+        Trouble::of(code, None, status.to_string().as_bytes()).to_string()
+    }
+
+    #[test]
+    fn causes_are_read_and_the_message_is_not() {
+        let cause = |field: &str, manager: &str| {
+            json!({ "reason": "FieldManagerConflict", "field": field,
+                "message": format!("conflict with \"{manager}\" using apps/v1") })
+        };
+        let conflict = json!({ "kind": "Status", "code": 409, "reason": "Conflict",
+            "message": "Apply failed with 2 conflicts: …", "details": { "causes": [
+                cause(".spec.replicas", "kube-controller-manager"),
+                cause(r#".spec.template.spec.containers[name="app"].image"#, "kubectl"),
+            ] } });
+        assert_eq!(
+            shown(409, &conflict),
+            "`.spec.replicas` belongs to kube-controller-manager, \
+             `.spec.template.spec.containers[name=\"app\"].image` belongs to kubectl"
+        );
+        let changed = json!({ "reason": "Conflict", "message": "the object has been modified" });
+        assert_eq!(shown(409, &changed), "the object has been modified");
+        let exists = json!({ "reason": "AlreadyExists", "message": "x already exists" });
+        assert_eq!(shown(409, &exists), "it is there already");
+    }
+
+    #[test]
+    fn internal_errors_that_are_mistakes_of_ours_are_told_apart() {
+        let unknown = json!({ "reason": "InternalError", "message": "failed to create typed patch \
+            object (a/s; /v1, Kind=Service): .spec.prots: field not declared in schema" });
+        assert_eq!(shown(500, &unknown), "`.spec.prots`: field not declared in schema");
+        let large = json!({ "message": "etcdserver: request is too large" });
+        assert_eq!(Trouble::of(500, None, large.to_string().as_bytes()), Trouble::TooLarge);
+        let leader = json!({ "message": "etcdserver: leader changed" });
+        assert_eq!(shown(500, &leader), "etcdserver: leader changed (500)");
+    }
+
+    #[test]
+    fn what_is_missing_is_the_object_the_namespace_or_the_kind() {
+        let missing = |kind: &str, name: &str| {
+            let status = json!({ "reason": "NotFound", "message": "not found",
+                "details": { "kind": kind, "name": name } });
+            Trouble::of(404, None, status.to_string().as_bytes())
+        };
+        assert_eq!(missing("configmaps", "a"), Trouble::Absent);
+        assert_eq!(missing("namespaces", "a"), Trouble::NamespaceMissing("a".to_owned()));
+        let plain = Trouble::of(404, None, b"404 page not found\n");
+        assert!(matches!(plain, Trouble::KindMissing { .. }), "{plain:?}");
+    }
+
+    #[test]
+    fn pauses_come_from_the_header_or_the_body() {
+        let body = json!({ "message": "slow down", "details": { "retryAfterSeconds": 3 } });
+        let body = body.to_string();
+        let trouble = Trouble::of(429, None, body.as_bytes());
+        assert_eq!(trouble, Trouble::Throttled(Some(Duration::from_secs(3))));
+        let header = Some(Duration::from_secs(9));
+        let trouble = Trouble::of(503, header, body.as_bytes());
+        assert!(matches!(trouble, Trouble::Unavailable { after, .. } if after == header));
+    }
+
+    #[test]
+    fn answers_of_others_are_kept_short() {
+        let page = format!("<html>{}</html>", "x".repeat(5000));
+        let Trouble::Unavailable { message, .. } = Trouble::of(502, None, page.as_bytes()) else {
+            panic!("a gateway's answer");
+        };
+        assert_eq!(message.chars().count(), 200);
+        assert_eq!(Trouble::of(418, None, b"").to_string(), "the API said no more (418)");
+    }
+}

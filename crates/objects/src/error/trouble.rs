@@ -1,0 +1,177 @@
+//! The kinds of trouble, and what each means for whoever asked.
+
+use std::fmt;
+use std::time::Duration;
+
+use events::Class;
+
+use super::{Effect, FieldConflict, FieldProblem, Unreachable};
+
+/// What is the matter with a request. Told apart by what the API says in its
+/// structured answer, and by text only where it says nothing else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// There was no answer, or not a whole one.
+    Unreachable(Unreachable),
+    /// The API does not know who asks.
+    Unauthenticated,
+    /// Who asks may not.
+    Forbidden(String),
+    /// A webhook, a quota or a policy said no.
+    Denied(String),
+    /// The object is not there.
+    Absent,
+    /// The API does not serve this kind.
+    KindMissing {
+        /// The kind with its version.
+        kind: String,
+        /// Groups that the API could not ask; the kind may be one of theirs.
+        stale: Vec<String>,
+    },
+    /// The namespace is not there.
+    NamespaceMissing(String),
+    /// The namespace is on its way out.
+    NamespaceTerminating(String),
+    /// An object of that name is there already.
+    AlreadyExists,
+    /// Fields belong to other managers.
+    Ownership(Vec<FieldConflict>),
+    /// It has changed since it was read, or is another object of the same name.
+    Changed(String),
+    /// Fields are not as they must be.
+    Invalid(Vec<FieldProblem>),
+    /// The resource version is too old to go on from.
+    Expired,
+    /// The API asks for a pause.
+    Throttled(Option<Duration>),
+    /// The API has trouble of its own.
+    Unavailable {
+        /// The HTTP status.
+        code: u16,
+        /// What it said.
+        message: String,
+        /// The pause that it asks for.
+        after: Option<Duration>,
+    },
+    /// The object has more bytes than the API takes.
+    TooLarge,
+    /// Another no.
+    Refused {
+        /// The HTTP status.
+        code: u16,
+        /// What it said.
+        message: String,
+    },
+    /// An answer that cannot be read.
+    Garbled(String),
+}
+
+impl Trouble {
+    /// Returns what may be done about it.
+    pub fn class(&self) -> Class {
+        match self {
+            Self::Unreachable(_)
+            | Self::Expired
+            | Self::Garbled(_)
+            | Self::NamespaceTerminating(_)
+            | Self::Unavailable { after: None, .. } => Class::Transient,
+            Self::Throttled(after) => Class::RateLimited { after_ms: after.map(milliseconds) },
+            Self::Unavailable { after: Some(after), .. } => {
+                Class::RateLimited { after_ms: Some(milliseconds(*after)) }
+            }
+            Self::Changed(_) => Class::Conflict,
+            Self::Unauthenticated
+            | Self::Forbidden(_)
+            | Self::Denied(_)
+            | Self::Absent
+            | Self::KindMissing { .. }
+            | Self::NamespaceMissing(_)
+            | Self::AlreadyExists
+            | Self::Ownership(_)
+            | Self::Invalid(_)
+            | Self::TooLarge
+            | Self::Refused { .. } => Class::Permanent,
+        }
+    }
+
+    /// Returns whether the request may have had its effect all the same.
+    pub fn effect(&self) -> Effect {
+        match self {
+            Self::Unreachable(how) => how.effect(),
+            // A gateway, or a write that timed out in etcd, knows no better.
+            Self::Unavailable { .. } | Self::Garbled(_) => Effect::Possible,
+            _ => Effect::None,
+        }
+    }
+
+    /// Returns what to do next, where there is something to do.
+    pub fn next(&self) -> Option<&'static str> {
+        match self {
+            Self::Unreachable(how) => how.next(),
+            Self::Unauthenticated => Some("get a fresh kubeconfig or token"),
+            Self::Forbidden(_) => Some("`kubectl auth can-i --list` shows what is allowed"),
+            Self::Denied(_) => Some("change the object or the policy"),
+            Self::KindMissing { stale, .. } if !stale.is_empty() => {
+                Some("`kubectl get apiservices` shows which servers do not answer")
+            }
+            Self::KindMissing { .. } => Some("apply its CustomResourceDefinition first"),
+            Self::NamespaceMissing(_) => Some("apply the namespace first"),
+            Self::NamespaceTerminating(_) => Some("wait until it is gone"),
+            Self::Ownership(_) => Some("leave these fields out, or take them by force"),
+            Self::Changed(_) => Some("look again"),
+            Self::TooLarge => Some("an object has at most 1.5 MiB; split it"),
+            Self::Invalid(_) => Some("correct the manifest"),
+            Self::Absent
+            | Self::AlreadyExists
+            | Self::Expired
+            | Self::Throttled(_)
+            | Self::Unavailable { .. }
+            | Self::Refused { .. }
+            | Self::Garbled(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreachable(how) => write!(f, "{how}"),
+            Self::Unauthenticated => f.write_str("the API does not know who asks (401)"),
+            Self::Forbidden(message) => write!(f, "not allowed: {message}"),
+            Self::Denied(message) | Self::Changed(message) => f.write_str(message),
+            Self::Absent => f.write_str("it is not there"),
+            Self::KindMissing { kind, stale } if stale.is_empty() => {
+                write!(f, "the API serves no {kind}")
+            }
+            Self::KindMissing { kind, stale } => {
+                write!(f, "the API serves no {kind}, but did not hear from {}", stale.join(", "))
+            }
+            Self::NamespaceMissing(name) => write!(f, "there is no namespace {name}"),
+            Self::NamespaceTerminating(name) => write!(f, "namespace {name} is being deleted"),
+            Self::AlreadyExists => f.write_str("it is there already"),
+            Self::Ownership(fields) => joined(f, fields),
+            Self::Invalid(problems) => joined(f, problems),
+            Self::Expired => f.write_str("the resource version is too old"),
+            Self::Throttled(Some(after)) => {
+                write!(f, "the API asks for a pause of {} s", after.as_secs())
+            }
+            Self::Throttled(None) => f.write_str("the API asks for a pause"),
+            Self::TooLarge => f.write_str("the object is too large"),
+            Self::Unavailable { code, message, .. } | Self::Refused { code, message } => {
+                write!(f, "{message} ({code})")
+            }
+            Self::Garbled(problem) => write!(f, "the answer cannot be read: {problem}"),
+        }
+    }
+}
+
+fn joined<T: fmt::Display>(f: &mut fmt::Formatter<'_>, parts: &[T]) -> fmt::Result {
+    for (index, part) in parts.iter().enumerate() {
+        write!(f, "{}{part}", if index == 0 { "" } else { ", " })?;
+    }
+    Ok(())
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

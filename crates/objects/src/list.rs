@@ -1,0 +1,140 @@
+//! Lists of objects, page by page.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::cluster::object_of;
+use crate::request::Ask;
+use crate::{ApiError, Cluster, Kind, Object, Resource};
+
+/// Large enough to need few requests, small enough to keep answers short.
+const PAGE: &str = "500";
+
+/// Which objects of a kind are meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scope {
+    kind: Kind,
+    namespace: Option<String>,
+    labels: Option<String>,
+    fields: Option<String>,
+}
+
+/// A list as it was at one moment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Listed {
+    /// The objects.
+    pub objects: Vec<Object>,
+    /// The moment, from which a watch can go on.
+    pub resource_version: String,
+}
+
+// === impl Scope ===
+
+impl Scope {
+    /// All objects of a kind, in all namespaces.
+    pub fn all(kind: Kind) -> Self {
+        Self { kind, namespace: None, labels: None, fields: None }
+    }
+
+    /// Only those in a namespace.
+    #[must_use]
+    pub fn within(mut self, namespace: impl Into<String>) -> Self {
+        self.namespace = Some(namespace.into());
+        self
+    }
+
+    /// Only those with these labels, in kubectl's form: `app=web,tier!=db`.
+    #[must_use]
+    pub fn labelled(mut self, selector: impl Into<String>) -> Self {
+        self.labels = Some(selector.into());
+        self
+    }
+
+    /// Only those with these fields: `involvedObject.uid=…`.
+    #[must_use]
+    pub fn with_fields(mut self, selector: impl Into<String>) -> Self {
+        self.fields = Some(selector.into());
+        self
+    }
+
+    /// Only the one with this name.
+    #[must_use]
+    pub fn named(self, name: &str) -> Self {
+        self.with_fields(format!("metadata.name={name}"))
+    }
+
+    /// Returns the kind.
+    pub fn kind(&self) -> &Kind {
+        &self.kind
+    }
+
+    pub(crate) fn ask(&self, resource: &Resource, tried: String) -> Ask {
+        let mut ask = Ask::get(resource.path(self.namespace.as_deref()), tried);
+        if let Some(labels) = &self.labels {
+            ask = ask.with("labelSelector", labels);
+        }
+        if let Some(fields) = &self.fields {
+            ask = ask.with("fieldSelector", fields);
+        }
+        ask
+    }
+}
+
+impl std::fmt::Display for Scope {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.kind)?;
+        if let Some(namespace) = &self.namespace {
+            write!(f, " in namespace {namespace}")?;
+        }
+        let selectors = self.labels.iter().chain(&self.fields);
+        selectors.into_iter().try_for_each(|selector| write!(f, " with {selector}"))
+    }
+}
+
+// === impl Cluster ===
+
+impl Cluster {
+    /// Lists objects as they are now.
+    pub async fn list(&self, scope: &Scope) -> Result<Listed, ApiError> {
+        let tried = format!("list {scope}");
+        let resource = self.resource(&scope.kind).await?;
+        let mut objects = Vec::new();
+        let mut go_on = String::new();
+        loop {
+            let mut ask = scope.ask(&resource, tried.clone()).with("limit", PAGE);
+            if !go_on.is_empty() {
+                ask = ask.with("continue", &go_on);
+            }
+            let page: Page = self.send(ask).await?.json(&tried)?;
+            for item in page.items {
+                objects.push(object_of(&tried, &scope.kind, item)?);
+            }
+            if page.metadata.go_on.is_empty() {
+                return Ok(Listed { objects, resource_version: page.metadata.resource_version });
+            }
+            go_on = page.metadata.go_on;
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Page {
+    #[serde(default)]
+    metadata: PageMetadata,
+    // Go writes an empty list as null.
+    #[serde(default, deserialize_with = "null_is_empty")]
+    items: Vec<Value>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PageMetadata {
+    #[serde(default)]
+    resource_version: String,
+    #[serde(default, rename = "continue")]
+    go_on: String,
+}
+
+fn null_is_empty<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<Value>, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or_default())
+}

@@ -1,0 +1,227 @@
+//! Watches that survive what happens to connections.
+//!
+//! ```text
+//!  list ──► Everything ──► watch from there ──► Changed · Gone …
+//!    ▲                        │     ▲
+//!    └── 410: too old ────────┘     └── ended, cut: go on from the last version
+//! ```
+//!
+//! A watch never sleeps: an error is handed to the caller, who knows how long
+//! to pause, and the next call goes on where the last one stood.
+
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+use http_body_util::BodyExt;
+use kube::client::Body;
+use kube::core::Status;
+use serde::Deserialize;
+use serde_json::Value;
+use tokio::time::timeout;
+
+use crate::{ApiError, Cluster, Object, Scope, Trouble, Unreachable};
+
+/// After how many seconds the API should end a watch. It ends by itself at a
+/// random time from 30 min on, which would leave a dead connection undetected.
+const LIFETIME: &str = "290";
+
+/// What a watch saw.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Sighting {
+    /// All there is, at the start and after a gap: whatever is not in here is gone.
+    Everything(Vec<Object>),
+    /// An object is new or different.
+    Changed(Object),
+    /// An object is gone; this is its last state.
+    Gone(Object),
+}
+
+/// A watch over the objects of a scope.
+#[derive(Debug)]
+pub struct Watch {
+    cluster: Cluster,
+    scope: Scope,
+    tried: String,
+    /// The last version that was seen; none before the first list and after a gap.
+    from: Option<String>,
+    open: Option<Connection>,
+    ready: VecDeque<Sighting>,
+    /// How many connections in a row have ended without a word.
+    mute: u32,
+}
+
+/// A connection on which events arrive, one on a line.
+struct Connection {
+    body: Body,
+    rest: Vec<u8>,
+    spoke: bool,
+}
+
+#[derive(Deserialize)]
+struct Line {
+    #[serde(rename = "type")]
+    event: String,
+    object: Value,
+}
+
+// === impl Watch ===
+
+impl Cluster {
+    /// Watches objects. Nothing is asked before the first [`Watch::next`].
+    pub fn watch(&self, scope: Scope) -> Watch {
+        Watch {
+            cluster: self.clone(),
+            tried: format!("watch {scope}"),
+            scope,
+            from: None,
+            open: None,
+            ready: VecDeque::new(),
+            mute: 0,
+        }
+    }
+
+    /// Watches from the moment of a list on: what was in it is not seen again.
+    pub fn watch_from(&self, scope: Scope, resource_version: impl Into<String>) -> Watch {
+        Watch { from: Some(resource_version.into()), ..self.watch(scope) }
+    }
+}
+
+impl Watch {
+    /// Waits for the next sighting. May be dropped at any moment: nothing is
+    /// lost. After an error it can be called again, and goes on.
+    pub async fn next(&mut self) -> Result<Sighting, ApiError> {
+        loop {
+            if let Some(sighting) = self.ready.pop_front() {
+                return Ok(sighting);
+            }
+            let Some(from) = self.from.clone() else {
+                let listed = self.cluster.list(&self.scope).await?;
+                self.from = Some(listed.resource_version);
+                return Ok(Sighting::Everything(listed.objects));
+            };
+            match &mut self.open {
+                None => self.connect(&from).await?,
+                Some(_) => self.hear().await?,
+            }
+        }
+    }
+
+    async fn connect(&mut self, from: &str) -> Result<(), ApiError> {
+        let resource = self.cluster.resource(self.scope.kind()).await?;
+        let ask = self.scope.ask(&resource, self.tried.clone());
+        let ask = ask
+            .with("watch", "true")
+            .with("allowWatchBookmarks", "true")
+            .with("timeoutSeconds", LIFETIME)
+            .with("resourceVersion", from);
+        match self.cluster.stream(&ask).await {
+            Ok(body) => self.open = Some(Connection { body, rest: Vec::new(), spoke: false }),
+            Err(error) if matches!(error.trouble(), Trouble::Expired) => self.from = None,
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Reads what has arrived.
+    async fn hear(&mut self) -> Result<(), ApiError> {
+        let Some(connection) = &mut self.open else { return Ok(()) };
+        let silence = self.cluster.timeouts().silence;
+        let heard = match timeout(silence, connection.body.frame()).await {
+            Ok(Some(Ok(frame))) => frame.into_data().unwrap_or_default(),
+            Ok(Some(Err(error))) => return Err(self.broken(ApiError::lost(&self.tried, error))),
+            Ok(None) => return self.ended(),
+            Err(_) => return Err(self.broken(ApiError::late(&self.tried))),
+        };
+        for line in connection.lines(&heard) {
+            if let Err(trouble) = self.take(&line) {
+                let error = ApiError::new(&self.tried, trouble);
+                return Err(self.broken(error));
+            }
+        }
+        Ok(())
+    }
+
+    fn broken(&mut self, error: ApiError) -> ApiError {
+        self.open = None;
+        error
+    }
+
+    /// A watch ends after its lifetime; one that ends again and again without
+    /// a word is an error, or we would ask in a tight loop.
+    fn ended(&mut self) -> Result<(), ApiError> {
+        let spoke = self.open.take().is_some_and(|connection| connection.spoke);
+        self.mute = if spoke { 0 } else { self.mute + 1 };
+        if self.mute < 2 {
+            return Ok(());
+        }
+        self.mute = 0;
+        Err(ApiError::new(&self.tried, Trouble::Unreachable(Unreachable::Cut)))
+    }
+
+    fn take(&mut self, line: &[u8]) -> Result<(), Trouble> {
+        let garbled = |error: &dyn ToString| Trouble::Garbled(error.to_string());
+        let line: Line = serde_json::from_slice(line).map_err(|error| garbled(&error))?;
+        if line.event == "ERROR" {
+            return self.failed(line.object);
+        }
+        if let Some(version) = line.object.pointer("/metadata/resourceVersion") {
+            self.from = version.as_str().map(str::to_owned);
+        }
+        let read = |body| Object::of_kind(self.scope.kind(), body).map_err(|error| garbled(&error));
+        match line.event.as_str() {
+            "ADDED" | "MODIFIED" => self.ready.push_back(Sighting::Changed(read(line.object)?)),
+            "DELETED" => self.ready.push_back(Sighting::Gone(read(line.object)?)),
+            // A bookmark only says how far we are.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn failed(&mut self, status: Value) -> Result<(), Trouble> {
+        let status: Status = serde_json::from_value(status).unwrap_or_default();
+        match Trouble::of_status(status.code, None, &status) {
+            Trouble::Expired => {
+                (self.from, self.open) = (None, None);
+                Ok(())
+            }
+            trouble => Err(trouble),
+        }
+    }
+}
+
+// === impl Connection ===
+
+impl Connection {
+    /// Returns the lines that are whole now.
+    fn lines(&mut self, heard: &Bytes) -> Vec<Vec<u8>> {
+        self.rest.extend_from_slice(heard);
+        let Some(end) = self.rest.iter().rposition(|byte| *byte == b'\n') else {
+            return Vec::new();
+        };
+        self.spoke = true;
+        let rest = self.rest.split_off(end + 1);
+        let whole = std::mem::replace(&mut self.rest, rest);
+        let lines = whole.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        lines.map(<[u8]>::to_vec).collect()
+    }
+}
+
+impl std::fmt::Debug for Connection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Connection").field("spoke", &self.spoke).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_may_arrive_in_pieces() {
+        let mut connection = Connection { body: Body::empty(), rest: Vec::new(), spoke: false };
+        let mut hear = |text: &'static str| connection.lines(&Bytes::from_static(text.as_bytes()));
+        assert!(hear("{\"a\":").is_empty());
+        assert_eq!(hear("1}\n{\"b\":2}\n{\"c\""), [b"{\"a\":1}".to_vec(), b"{\"b\":2}".to_vec()]);
+        assert_eq!(hear(":3}\n\n"), [b"{\"c\":3}".to_vec()]);
+    }
+}

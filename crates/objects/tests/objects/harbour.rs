@@ -1,0 +1,155 @@
+//! A namespace on the rig's control plane, our client, and permits from a real journal.
+
+use std::fs;
+use std::time::Duration;
+
+use events::journal::{Durability, Header, Writer};
+use events::{
+    Call, CallClass, Clock, ClusterId, EvidenceLimits, EvidenceStore, History, Ledger, Permit,
+    Plan, PlannedStage, Recorder, Redactor, RunId, Unit, What,
+};
+use objects::{Access, ApiError, Applied, Cluster, Kind, Object, ObjectId, Ownership, Timeouts};
+use rig::{FaultyProxy, Namespace, need};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// How long a test waits for the control plane before it has failed.
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
+
+pub(crate) struct Harbour {
+    pub(crate) namespace: Namespace,
+    pub(crate) proxy: FaultyProxy,
+    pub(crate) cluster: Cluster,
+    ledger: Ledger,
+    _folder: TempDir,
+}
+
+impl Harbour {
+    #[track_caller]
+    pub(crate) fn open() -> Option<Opening> {
+        let namespace = need::namespace()?;
+        let proxy = FaultyProxy::start(namespace.access()).unwrap();
+        Some(Opening { namespace, proxy })
+    }
+
+    pub(crate) fn kind(api_version: &str, kind: &str) -> Kind {
+        Kind::new(api_version, kind).unwrap()
+    }
+
+    /// An object in the test's namespace.
+    pub(crate) fn object(
+        &self,
+        api_version: &str,
+        kind: &str,
+        name: &str,
+        mut body: Value,
+    ) -> Object {
+        body["apiVersion"] = api_version.into();
+        body["kind"] = kind.into();
+        body["metadata"]["name"] = name.into();
+        body["metadata"]["namespace"] = self.namespace.name().into();
+        Object::new(body).unwrap()
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "callers write the value on the spot")]
+    pub(crate) fn config_map(&self, name: &str, data: Value) -> Object {
+        self.object("v1", "ConfigMap", name, json!({ "data": data }))
+    }
+
+    pub(crate) async fn permit(&self) -> Permit {
+        let call = Call::new(CallClass::Idempotent, "test", "it", b"");
+        let (permit, receipt) = self.ledger.intend(&Unit::whole("test"), 1, call).await.unwrap();
+        let outcome = events::CallOutcome::Done { made: events::Made::default() };
+        self.ledger.close(receipt, 1, outcome).await.unwrap();
+        permit
+    }
+
+    /// Applies as `up` does: looks, then sends.
+    pub(crate) async fn apply(&self, object: &Object) -> Result<Applied, ApiError> {
+        self.apply_as(object, Ownership::Respect).await
+    }
+
+    pub(crate) async fn apply_as(
+        &self,
+        object: &Object,
+        ownership: Ownership,
+    ) -> Result<Applied, ApiError> {
+        let before = self.cluster.get(object.id()).await?.and_then(|live| live.version());
+        self.cluster.apply(self.permit().await, object, ownership, before.as_ref()).await
+    }
+
+    pub(crate) fn kubectl(&self, args: &[&str]) -> String {
+        let inside = ["-n", self.namespace.name()];
+        let args: Vec<&str> = inside.iter().chain(args).copied().collect();
+        self.namespace.kubectl().run(&args).unwrap()
+    }
+
+    /// Polls until an object is as wanted.
+    #[expect(clippy::disallowed_methods, reason = "a test waits for the real control plane")]
+    pub(crate) async fn until(&self, id: &ObjectId, wanted: impl Fn(&Object) -> bool) -> Object {
+        let poll = async {
+            loop {
+                if let Some(object) = self.cluster.get(id).await.unwrap()
+                    && wanted(&object)
+                {
+                    return object;
+                }
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, poll).await.expect("the object becomes as wanted")
+    }
+}
+
+/// What a harbour is made of before there is a client.
+pub(crate) struct Opening {
+    pub(crate) namespace: Namespace,
+    pub(crate) proxy: FaultyProxy,
+}
+
+impl Opening {
+    pub(crate) async fn harbour(self) -> Harbour {
+        self.with(Timeouts::default()).await
+    }
+
+    pub(crate) async fn with(self, timeouts: Timeouts) -> Harbour {
+        let kubeconfig = fs::read(self.proxy.kubeconfig()).unwrap();
+        let access = Access::from_kubeconfig(&kubeconfig, None).unwrap().timeouts(timeouts);
+        let cluster = access.connect().await.unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = ledger(&folder);
+        let Self { namespace, proxy } = self;
+        Harbour { namespace, proxy, cluster, ledger, _folder: folder }
+    }
+}
+
+fn ledger(folder: &TempDir) -> Ledger {
+    let run = RunId::new("2026-11-15T12:00:00Z".parse().unwrap(), 42);
+    let header = Header::new(run, ClusterId::new(7));
+    let journal = folder.path().join("journal.jsonl");
+    let writer = Writer::create(&journal, &header, Durability::Unsynced).unwrap();
+    let evidence = EvidenceStore::new(folder.path(), EvidenceLimits::default());
+    let recorder =
+        Recorder::new(&header, writer, evidence, Redactor::new([7; 32]), Clock::real(), vec![]);
+    let unit = Unit::whole("test");
+    recorder.record(1, What::RunStarted { plan: Box::new(plan()), resumes: None }).unwrap();
+    recorder.record(1, What::StageStarted { unit: unit.clone() }).unwrap();
+    recorder.record(1, What::AttemptStarted { unit, after: None }).unwrap();
+    Ledger::new(recorder, History::default())
+}
+
+fn plan() -> Plan {
+    let stage = PlannedStage { name: "test".into(), after: vec![], nodes: None, checks: vec![] };
+    Plan {
+        command: "up".to_owned(),
+        cluster: "demo".to_owned(),
+        cluster_id: ClusterId::new(7),
+        title: String::new(),
+        tool: "0.1.0".to_owned(),
+        nodes: vec![],
+        stages: vec![stage],
+        spec: None,
+        monthly_cents: None,
+        simulated_speed: None,
+    }
+}
