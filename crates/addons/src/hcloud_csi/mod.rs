@@ -1,0 +1,7 @@
+//! Hetzner's storage driver: volumes for pods.
+
+mod gate;
+mod stand_in;
+
+pub use gate::HcloudCsiGate;
+pub use stand_in::{DRIVER, STORAGE_CLASS, Values, render};
