@@ -1,0 +1,25 @@
+//! Simulated clouds, Talos nodes and Kubernetes, on real sockets.
+//!
+//! Written from the wire contracts and from nothing else: this crate knows
+//! neither our clients nor our engine, so that it cannot agree with them by
+//! accident. Whatever is not simulated answers that it is not implemented.
+//!
+//! What all the parts share is small: [`Tempo`] lets simulated time pass,
+//! [`WallClock`] tells the time of day, [`Effects`] sees every change of the
+//! simulated world before its answer leaves, which is where a test may cut the
+//! answer off, and [`wire`] serves HTTP on TLS and does the cutting. [`tenants`]
+//! are what runs in the pods. [`world`] binds the parts together.
+
+mod effects;
+pub mod hetzner;
+pub mod kube;
+pub mod talos;
+mod tempo;
+pub mod tenants;
+mod wall_clock;
+pub mod wire;
+pub mod world;
+
+pub use effects::{Answer, Effect, Effects};
+pub use tempo::Tempo;
+pub use wall_clock::WallClock;

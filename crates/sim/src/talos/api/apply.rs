@@ -1,0 +1,139 @@
+//! Giving a node its configuration.
+
+use std::sync::{Arc, TryLockError};
+
+use talos_proto::machine::{
+    ApplyConfiguration, ApplyConfigurationRequest, apply_configuration_request::Mode,
+};
+use tonic::Status;
+
+use super::{Api, diff::diff};
+use crate::talos::{
+    Dialect, MachineConfig,
+    machine_config::{ConfigError, Received},
+    server::Caller,
+};
+
+/// What is done with a configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Course {
+    /// It comes into force at once.
+    Now,
+    /// It comes into force with the next restart.
+    Staged,
+}
+
+impl Api {
+    /// Takes a configuration, or says why not.
+    pub(super) async fn apply(
+        &self,
+        request: &ApplyConfigurationRequest,
+        caller: &Caller,
+    ) -> Result<ApplyConfiguration, Status> {
+        let (message, applied) = self.consider(request, caller)?;
+        if applied {
+            self.happened("MachineService/ApplyConfiguration", caller).await;
+        }
+        Ok(message)
+    }
+
+    /// Returns the answer, and whether anything was changed.
+    fn consider(
+        &self,
+        request: &ApplyConfigurationRequest,
+        caller: &Caller,
+    ) -> Result<(ApplyConfiguration, bool), Status> {
+        let _alone = match self.machine.applying.try_lock() {
+            Ok(guard) => guard,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                let busy = "another apply configuration is already in progress";
+                return Err(Status::failed_precondition(busy));
+            }
+        };
+        let before = self.machine.state().config.clone();
+        if before.is_some() && !caller.roles.administer() {
+            return Err(Status::permission_denied("not authorized"));
+        }
+        let received = MachineConfig::parse(&request.data).map_err(|error| refusal(&error))?;
+        let course = self.course(request.mode, before.is_some())?;
+        let mut message = course.message();
+        if request.dry_run {
+            let text = String::from_utf8_lossy(&request.data);
+            let old = before.as_ref().map_or("", |config| config.text.as_str());
+            let details = diff(old, &text);
+            message.mode_details = format!(
+                "Dry run summary:\n{} (skipped in dry-run).\n{details}",
+                message.mode_details
+            );
+            return Ok((message, false));
+        }
+        match received {
+            Received::Complete(config) => self.take(Arc::new(*config), course),
+            Received::Partial if before.is_some() => {
+                return Err(Status::invalid_argument(
+                    "the applied machine configuration doesn't contain v1alpha1 config, did you mean to patch the machine config instead?",
+                ));
+            }
+            // It waits for the rest, in maintenance mode.
+            Received::Partial => {}
+        }
+        Ok((message, true))
+    }
+
+    fn take(&self, config: Arc<MachineConfig>, course: Course) {
+        if self.machine.knobs.borrow().stuck_in_maintenance {
+            return;
+        }
+        self.machine.change(|state| match course {
+            Course::Now => state.config = Some(config),
+            Course::Staged => state.staged = Some(config),
+        });
+    }
+
+    /// Returns what a mode means for this node.
+    fn course(&self, mode: i32, configured: bool) -> Result<Course, Status> {
+        let mode = Mode::try_from(mode).map_err(|_| {
+            let message = format!("incorrect mode '{mode}' specified for the apply config call");
+            Status::invalid_argument(message)
+        })?;
+        match (self.machine.facts.dialect(), mode) {
+            (Dialect::Separate, Mode::NoReboot | Mode::Staged) if !configured => {
+                let message = format!(
+                    "apply configuration mode {:?} is not supported in maintenance mode",
+                    mode.as_str_name()
+                );
+                Err(Status::unimplemented(message))
+            }
+            (_, Mode::Reboot) if configured => Err(Status::unimplemented(
+                "the REBOOT mode is not supported, please use AUTO or NO_REBOOT modes instead",
+            )),
+            (_, Mode::Try) => Err(Status::unimplemented("the TRY mode is not simulated")),
+            (_, Mode::Staged) => Ok(Course::Staged),
+            (_, Mode::Auto | Mode::NoReboot | Mode::Reboot) => Ok(Course::Now),
+        }
+    }
+}
+
+impl Course {
+    fn message(self) -> ApplyConfiguration {
+        let (mode, details) = match self {
+            Self::Now => (Mode::NoReboot, "Applied configuration without a reboot"),
+            Self::Staged => {
+                (Mode::Staged, "Staged configuration to be applied after the next reboot")
+            }
+        };
+        ApplyConfiguration {
+            mode: mode.into(),
+            mode_details: details.to_owned(),
+            ..ApplyConfiguration::default()
+        }
+    }
+}
+
+fn refusal(error: &ConfigError) -> Status {
+    match error {
+        ConfigError::NotSimulated(_) => Status::unimplemented(error.to_string()),
+        _ => Status::invalid_argument(error.to_string()),
+    }
+}

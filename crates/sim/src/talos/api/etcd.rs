@@ -1,0 +1,74 @@
+//! What a node says about its etcd.
+
+use talos_proto::machine::{EtcdMember, EtcdMemberStatus, EtcdMembers};
+use tonic::Status;
+
+use super::{Api, closing};
+use crate::talos::{Etcd, EtcdMember as Member, server::Caller};
+
+/// The version of etcd that the nodes run.
+const VERSION: &str = "3.7.3";
+const STORAGE_VERSION: &str = "3.7.0";
+
+/// The size of a young database.
+const DATABASE: i64 = 4 << 20;
+
+impl Api {
+    /// Lists the members. Waits without end where there is no etcd yet, just
+    /// as a node does.
+    pub(super) async fn members(&self, caller: &Caller) -> Result<EtcdMembers, Status> {
+        self.on_control_planes("member list")?;
+        let (_, etcd) = self.sound_etcd(caller).await?;
+        Ok(EtcdMembers {
+            metadata: None,
+            legacy_members: etcd.members.iter().map(|member| member.hostname.clone()).collect(),
+            members: etcd.members.iter().map(on_the_wire).collect(),
+        })
+    }
+
+    /// Returns the state of the node's own member.
+    pub(super) async fn member_status(&self, caller: &Caller) -> Result<EtcdMemberStatus, Status> {
+        self.on_control_planes("etcd status")?;
+        let (id, etcd) = self.sound_etcd(caller).await?;
+        let own = etcd.members.iter().find(|member| member.id == id);
+        Ok(EtcdMemberStatus {
+            protocol_version: VERSION.to_owned(),
+            storage_version: STORAGE_VERSION.to_owned(),
+            db_size: DATABASE,
+            db_size_in_use: DATABASE / 2,
+            leader: etcd.leader().unwrap_or_default(),
+            raft_index: etcd.index,
+            raft_term: etcd.term,
+            raft_applied_index: etcd.index,
+            errors: no_leader(&etcd),
+            is_learner: own.is_some_and(|member| member.is_learner),
+            member_id: id,
+        })
+    }
+
+    /// Waits for the node's etcd, and returns its member's id with it.
+    pub(super) async fn sound_etcd(&self, caller: &Caller) -> Result<(u64, Etcd), Status> {
+        let sound = self.machine.state_is(|state| state.services.is_healthy("etcd"));
+        caller.stop.run_until_cancelled(sound).await.ok_or_else(closing)?;
+        let state = self.machine.state();
+        let (cluster, member) = state.cluster.as_ref().zip(state.member()).ok_or_else(closing)?;
+        Ok((member.id, cluster.etcd_of(member)))
+    }
+}
+
+fn no_leader(etcd: &Etcd) -> Vec<String> {
+    match etcd.leader() {
+        Some(_) => Vec::new(),
+        None => vec!["etcdserver: no leader".to_owned()],
+    }
+}
+
+fn on_the_wire(member: &Member) -> EtcdMember {
+    EtcdMember {
+        id: member.id,
+        hostname: member.hostname.clone(),
+        peer_urls: vec![format!("https://{}:2380", member.address)],
+        client_urls: vec![format!("https://{}:2379", member.address)],
+        is_learner: member.is_learner,
+    }
+}

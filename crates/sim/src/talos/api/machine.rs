@@ -1,0 +1,196 @@
+//! The machine service: each method in a few lines, the rest beside it.
+
+use std::pin::Pin;
+
+use futures::{Stream, stream};
+use talos_proto::{
+    common::Data,
+    machine::{
+        ApplyConfigurationRequest, ApplyConfigurationResponse, Bootstrap, BootstrapRequest,
+        BootstrapResponse, DmesgRequest, EtcdAlarm, EtcdAlarmListResponse, EtcdMemberListRequest,
+        EtcdMemberListResponse, EtcdStatus, EtcdStatusResponse, Event, EventsRequest, FeaturesInfo,
+        LogsRequest, PlatformInfo, Reboot, RebootRequest, RebootResponse, Reset, ResetRequest,
+        ResetResponse, ServiceEvent, ServiceEvents, ServiceHealth, ServiceInfo, ServiceList,
+        ServiceListResponse, Version, VersionInfo, VersionResponse,
+        machine_service_server::MachineService, reset_request::WipeMode,
+    },
+};
+use tonic::{Request, Response, Status};
+
+use super::{Api, caller};
+use crate::talos::{
+    Dialect, NodeFacts, clock,
+    node::{Afterwards, Wipe},
+    services::{Health, Service},
+};
+
+type Answers<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
+
+#[tonic::async_trait]
+impl MachineService for Api {
+    type KubeconfigStream = Answers<Data>;
+    type LogsStream = Answers<Data>;
+    type DmesgStream = Answers<Data>;
+    type EventsStream = Answers<Event>;
+
+    async fn apply_configuration(
+        &self,
+        request: Request<ApplyConfigurationRequest>,
+    ) -> Result<Response<ApplyConfigurationResponse>, Status> {
+        let caller = caller(&request)?;
+        let message = self.apply(request.get_ref(), &caller).await?;
+        Ok(Response::new(ApplyConfigurationResponse { messages: vec![message] }))
+    }
+
+    async fn bootstrap(
+        &self,
+        request: Request<BootstrapRequest>,
+    ) -> Result<Response<BootstrapResponse>, Status> {
+        let caller = caller(&request)?;
+        self.begin_etcd(request.get_ref(), &caller).await?;
+        Ok(Response::new(BootstrapResponse { messages: vec![Bootstrap::default()] }))
+    }
+
+    async fn version(&self, _: Request<()>) -> Result<Response<VersionResponse>, Status> {
+        let configured = self.machine.state().config.is_some();
+        let facts = &self.machine.facts;
+        if !configured && facts.dialect() == Dialect::Separate {
+            return Err(Status::unimplemented("API is not implemented in maintenance mode"));
+        }
+        Ok(Response::new(VersionResponse { messages: vec![version(facts, configured)] }))
+    }
+
+    async fn service_list(&self, _: Request<()>) -> Result<Response<ServiceListResponse>, Status> {
+        let state = self.machine.state();
+        let services = state.services.iter().map(|(name, service)| info(name, service)).collect();
+        let messages = vec![ServiceList { metadata: None, services }];
+        Ok(Response::new(ServiceListResponse { messages }))
+    }
+
+    async fn kubeconfig(&self, _: Request<()>) -> Result<Response<Self::KubeconfigStream>, Status> {
+        let data = Data { metadata: None, bytes: self.admin_kubeconfig()? };
+        Ok(Response::new(Box::pin(stream::iter([Ok(data)]))))
+    }
+
+    async fn etcd_member_list(
+        &self,
+        request: Request<EtcdMemberListRequest>,
+    ) -> Result<Response<EtcdMemberListResponse>, Status> {
+        let members = self.members(&caller(&request)?).await?;
+        Ok(Response::new(EtcdMemberListResponse { messages: vec![members] }))
+    }
+
+    async fn etcd_status(
+        &self,
+        request: Request<()>,
+    ) -> Result<Response<EtcdStatusResponse>, Status> {
+        let member_status = Some(self.member_status(&caller(&request)?).await?);
+        let messages = vec![EtcdStatus { metadata: None, member_status }];
+        Ok(Response::new(EtcdStatusResponse { messages }))
+    }
+
+    async fn etcd_alarm_list(
+        &self,
+        request: Request<()>,
+    ) -> Result<Response<EtcdAlarmListResponse>, Status> {
+        self.on_control_planes("etcd alarm list")?;
+        self.sound_etcd(&caller(&request)?).await?;
+        Ok(Response::new(EtcdAlarmListResponse { messages: vec![EtcdAlarm::default()] }))
+    }
+
+    async fn logs(&self, _: Request<LogsRequest>) -> Result<Response<Self::LogsStream>, Status> {
+        Err(Status::unimplemented("logs are not simulated"))
+    }
+
+    async fn dmesg(&self, _: Request<DmesgRequest>) -> Result<Response<Self::DmesgStream>, Status> {
+        Err(Status::unimplemented("the kernel log is not simulated"))
+    }
+
+    async fn events(
+        &self,
+        _: Request<EventsRequest>,
+    ) -> Result<Response<Self::EventsStream>, Status> {
+        Err(Status::unimplemented("events are not simulated"))
+    }
+
+    async fn reboot(
+        &self,
+        request: Request<RebootRequest>,
+    ) -> Result<Response<RebootResponse>, Status> {
+        let caller = caller(&request)?;
+        self.machine.stop(None, Afterwards::Restart);
+        self.happened("MachineService/Reboot", &caller).await;
+        let reboot = Reboot { metadata: None, actor_id: actor() };
+        Ok(Response::new(RebootResponse { messages: vec![reboot] }))
+    }
+
+    async fn reset(
+        &self,
+        request: Request<ResetRequest>,
+    ) -> Result<Response<ResetResponse>, Status> {
+        let caller = caller(&request)?;
+        let wipe = wipe(request.get_ref());
+        let then = if request.get_ref().reboot { Afterwards::Restart } else { Afterwards::Halt };
+        self.machine.stop(Some(wipe), then);
+        self.happened("MachineService/Reset", &caller).await;
+        let reset = Reset { metadata: None, actor_id: actor() };
+        Ok(Response::new(ResetResponse { messages: vec![reset] }))
+    }
+}
+
+/// Names the events that follow from a call; there are none so far, so it only
+/// has to be unlike the others.
+fn actor() -> String {
+    let moment = clock::since_epoch().as_nanos().to_be_bytes();
+    uuid::Builder::from_random_bytes(moment).into_uuid().to_string()
+}
+
+fn version(facts: &NodeFacts, configured: bool) -> Version {
+    Version {
+        metadata: None,
+        version: Some(VersionInfo {
+            tag: facts.version.clone(),
+            sha: "simulated".to_owned(),
+            built: String::new(),
+            go_version: "go1.26.8".to_owned(),
+            os: "linux".to_owned(),
+            arch: facts.arch.clone(),
+        }),
+        platform: Some(PlatformInfo {
+            name: NodeFacts::PLATFORM.to_owned(),
+            mode: "cloud".to_owned(),
+        }),
+        features: Some(FeaturesInfo { rbac: configured }),
+    }
+}
+
+fn info(name: &str, service: &Service) -> ServiceInfo {
+    let event = |event: &crate::talos::services::ServiceEvent| ServiceEvent {
+        msg: event.message.clone(),
+        state: event.state.name().to_owned(),
+        ts: Some(clock::on_the_wire(event.at)),
+    };
+    let last = service.events.last().map(|event| event.message.clone()).unwrap_or_default();
+    ServiceInfo {
+        id: name.to_owned(),
+        state: service.state.name().to_owned(),
+        events: Some(ServiceEvents { events: service.events.iter().map(event).collect() }),
+        health: Some(ServiceHealth {
+            unknown: service.health == Health::Unknown,
+            healthy: service.health == Health::Healthy,
+            last_message: if service.health == Health::Unknown { String::new() } else { last },
+            last_change: Some(clock::on_the_wire(service.since)),
+        }),
+    }
+}
+
+/// Returns what a reset wipes: the named partitions, or the whole system disk.
+fn wipe(request: &ResetRequest) -> Wipe {
+    let partitions = &request.system_partitions_to_wipe;
+    let system = request.mode() != WipeMode::UserDisks;
+    let wiped = |label: &str| {
+        let named = partitions.iter().any(|partition| partition.wipe && partition.label == label);
+        system && (partitions.is_empty() || named)
+    };
+    Wipe { state: wiped("STATE"), ephemeral: wiped("EPHEMERAL"), graceful: request.graceful }
+}

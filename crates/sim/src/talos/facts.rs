@@ -1,0 +1,123 @@
+//! What a node is before anybody configures it.
+
+use std::net::Ipv4Addr;
+
+/// The facts of one machine: what its platform and its hardware say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeFacts {
+    /// The name that the platform gives it; a configuration may choose another.
+    pub hostname: String,
+    /// The address that it listens on.
+    pub address: Ipv4Addr,
+    /// Its address in the private network; data only, nothing listens there.
+    pub private_address: Option<Ipv4Addr>,
+    /// The platform's id of the machine.
+    pub instance_id: String,
+    /// The platform's name of its size, such as `cax11`.
+    pub instance_type: String,
+    /// The network zone, such as `eu-central`.
+    pub region: String,
+    /// The location, such as `fsn1-dc14`.
+    pub zone: String,
+    /// The address of its first network card.
+    pub mac: String,
+    /// The processor, `amd64` or `arm64`.
+    pub arch: String,
+    /// Its disks.
+    pub disks: Vec<Disk>,
+    /// The version of Talos on its disk.
+    pub version: String,
+}
+
+/// One disk of a machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Disk {
+    /// The kernel's name, such as `sda`.
+    pub name: String,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Its model.
+    pub model: String,
+    /// Its serial number.
+    pub serial: String,
+    /// Whether Talos runs from it.
+    pub system: bool,
+}
+
+/// How a version of Talos talks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// Up to 1.12: a maintenance server of its own that knows few calls.
+    Separate,
+    /// From 1.13 on: one API server that gives everybody the reader's role in
+    /// maintenance mode.
+    Unified,
+}
+
+impl NodeFacts {
+    /// The platform that all simulated nodes run on.
+    pub const PLATFORM: &'static str = "hcloud";
+
+    /// A small cloud server with one disk and Talos already on it.
+    pub fn cloud_server(hostname: &str, address: Ipv4Addr) -> Self {
+        let [_, _, c, d] = address.octets();
+        let instance_id = (u32::from(c) << 8 | u32::from(d)).to_string();
+        Self {
+            hostname: hostname.to_owned(),
+            address,
+            private_address: None,
+            instance_type: "cax11".to_owned(),
+            region: "eu-central".to_owned(),
+            zone: "fsn1-dc14".to_owned(),
+            mac: format!("96:00:00:00:{c:02x}:{d:02x}"),
+            arch: "arm64".to_owned(),
+            disks: vec![Disk::cloud_disk(&instance_id)],
+            instance_id,
+            version: "v1.14.1".to_owned(),
+        }
+    }
+
+    /// Returns how the node's version of Talos talks.
+    pub fn dialect(&self) -> Dialect {
+        let mut parts = self.version.trim_start_matches('v').split('.');
+        let mut number = || parts.next().and_then(|part| part.parse::<u32>().ok()).unwrap_or(0);
+        if (number(), number()) < (1, 13) { Dialect::Separate } else { Dialect::Unified }
+    }
+}
+
+impl Disk {
+    /// The disk that a small cloud server has.
+    pub fn cloud_disk(serial: &str) -> Self {
+        Self {
+            name: "sda".to_owned(),
+            size: 40_959_475_712,
+            model: "QEMU HARDDISK".to_owned(),
+            serial: serial.to_owned(),
+            system: true,
+        }
+    }
+
+    /// Returns the path of its device.
+    pub fn device(&self) -> String {
+        format!("/dev/{}", self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_dialect_follows_from_the_version() {
+        let mut facts = NodeFacts::cloud_server("cp-1", Ipv4Addr::LOCALHOST);
+        for (version, dialect) in [
+            ("v1.12.1", Dialect::Separate),
+            ("v1.13.0-alpha.2", Dialect::Unified),
+            ("v1.14.1", Dialect::Unified),
+            ("v2.0.0", Dialect::Unified),
+        ] {
+            version.clone_into(&mut facts.version);
+            assert_eq!(facts.dialect(), dialect, "{version}");
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Switching a node on and off, restarting and wiping it.
+
+use std::{
+    sync::{Arc, PoisonError},
+    time::Duration,
+};
+
+use tokio_util::sync::CancellationToken;
+
+use super::{EtcdPhase, Machine, Stage};
+use crate::talos::{Cluster, Etcd, cluster::Membership};
+
+/// What a reset wipes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::talos) struct Wipe {
+    /// The configuration.
+    pub(in crate::talos) state: bool,
+    /// The data of etcd.
+    pub(in crate::talos) ephemeral: bool,
+    /// Whether the node leaves etcd first.
+    pub(in crate::talos) graceful: bool,
+}
+
+/// What a node does once it has stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::talos) enum Afterwards {
+    Restart,
+    Halt,
+}
+
+impl Machine {
+    /// Begins a new life, unless there is one.
+    pub(super) fn power_on(self: &Arc<Self>) {
+        if self.state().stage != Stage::Off {
+            return;
+        }
+        self.begin();
+    }
+
+    /// Ends the present life at once.
+    pub(super) fn power_off(&self) {
+        self.end(Stage::Off);
+    }
+
+    /// Stops in an orderly way, wipes what is to be wiped, and goes on.
+    pub(in crate::talos) fn stop(self: &Arc<Self>, wipe: Option<Wipe>, afterwards: Afterwards) {
+        let machine = Arc::clone(self);
+        let stage = if wipe.is_some() { Stage::Resetting } else { Stage::Rebooting };
+        self.change(|state| state.stage = stage);
+        tokio::spawn(async move { machine.stop_and_go_on(wipe, afterwards, stage).await });
+    }
+
+    async fn stop_and_go_on(self: Arc<Self>, wipe: Option<Wipe>, then: Afterwards, stage: Stage) {
+        self.pass(self.settings.delays.accept).await;
+        let server = self.server().take();
+        if let Some(server) = server {
+            server.stop().await;
+        }
+        if let Some(wipe) = wipe {
+            self.wipe(wipe);
+        }
+        if self.state().stage == Stage::Off {
+            // Somebody pulled the plug meanwhile.
+            return;
+        }
+        self.end(stage);
+        if then == Afterwards::Halt || !self.surroundings.restarts(&self.facts) {
+            self.change(|state| state.stage = Stage::Off);
+            self.surroundings.powered_off(&self.facts);
+            return;
+        }
+        self.pass(self.settings.delays.restart).await;
+        if self.state().stage == stage {
+            self.begin();
+        }
+    }
+
+    fn wipe(&self, wipe: Wipe) {
+        if let (true, (Some(cluster), Some(member))) = (wipe.graceful, self.belongs_to()) {
+            cluster.change_etcd(member, Etcd::remove);
+        }
+        self.change(|state| {
+            if wipe.state {
+                state.config = None;
+                state.staged = None;
+            }
+            if wipe.ephemeral {
+                state.etcd = EtcdPhase::Empty;
+            }
+        });
+    }
+
+    /// Begins a new life in a task of its own.
+    fn begin(self: &Arc<Self>) {
+        let life = CancellationToken::new();
+        *self.life.lock().unwrap_or_else(PoisonError::into_inner) = life.clone();
+        self.change(|state| state.stage = Stage::Booting);
+        let machine = Arc::clone(self);
+        tokio::spawn(async move {
+            let lived = life.run_until_cancelled(machine.live()).await;
+            if let Some(Err(error)) = lived {
+                machine.change(|state| state.failure = Some(error.to_string()));
+            }
+        });
+    }
+
+    /// Ends the present life: nothing listens, and the others notice.
+    fn end(&self, stage: Stage) {
+        self.life.lock().unwrap_or_else(PoisonError::into_inner).cancel();
+        drop(self.server().take());
+        let (cluster, member) = self.belongs_to();
+        if let Some(cluster) = cluster {
+            cluster.leave(&self.facts);
+            if let Some(member) = member {
+                cluster.change_etcd(member, |etcd, id| etcd.set_running(id, false));
+            }
+            self.surroundings.kubernetes_down(&self.facts);
+        }
+        self.change(|state| state.stop(stage));
+    }
+
+    fn belongs_to(&self) -> (Option<Cluster>, Option<Membership>) {
+        let now = self.state();
+        (now.cluster.clone(), now.member())
+    }
+
+    /// Breaks every connection for a while.
+    pub(super) fn drop_connections_for(self: &Arc<Self>, length: Duration) {
+        let machine = Arc::clone(self);
+        if let Some(server) = &*self.server() {
+            server.refuse(true);
+        }
+        tokio::spawn(async move {
+            machine.settings.tempo.pass(length).await;
+            if let Some(server) = &*machine.server() {
+                server.refuse(false);
+            }
+        });
+    }
+}

@@ -1,0 +1,109 @@
+//! What a node knows of itself.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::{super::services::Services, Stage};
+use crate::talos::{Cluster, KubernetesNode, MachineConfig, clock, cluster::Membership};
+
+/// Everything about a node that changes; what callers read is made of it.
+#[derive(Clone, Debug)]
+pub(in crate::talos) struct State {
+    pub(in crate::talos) stage: Stage,
+    pub(in crate::talos) failure: Option<String>,
+    /// When anything of it changed last.
+    pub(in crate::talos) since: Timestamp,
+    /// The configuration in force; the node keeps it over restarts.
+    pub(in crate::talos) config: Option<Arc<MachineConfig>>,
+    /// The configuration that comes into force with the next restart.
+    pub(in crate::talos) staged: Option<Arc<MachineConfig>>,
+    /// The cluster that the configuration belongs to.
+    pub(in crate::talos) cluster: Option<Cluster>,
+    pub(in crate::talos) services: Services,
+    /// Whether the boot sequence has come so far that etcd may be bootstrapped.
+    pub(in crate::talos) bootstrap_allowed: bool,
+    pub(in crate::talos) etcd: EtcdPhase,
+    pub(in crate::talos) static_pods: StaticPods,
+    pub(in crate::talos) kubernetes: Option<KubernetesNode>,
+}
+
+/// How far etcd is on a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::talos) enum EtcdPhase {
+    /// Its data directory is empty, and nobody asked for more.
+    Empty,
+    /// A bootstrap was asked for, for the so-many-th time, and the image is
+    /// being pulled.
+    Bootstrapping(u32),
+    /// The data directory is about to appear.
+    Initialising,
+    /// The data directory appeared while somebody asked for a bootstrap again:
+    /// etcd is stopped for good.
+    Wedged,
+    /// It is a member, and its data directory says so.
+    Member(Membership),
+}
+
+/// How far the static pods of a control plane are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::talos) enum StaticPods {
+    Absent,
+    Starting,
+    Ready,
+}
+
+impl State {
+    pub(super) fn off() -> Self {
+        Self {
+            stage: Stage::Off,
+            failure: None,
+            since: clock::now(),
+            config: None,
+            staged: None,
+            cluster: None,
+            services: Services::default(),
+            bootstrap_allowed: false,
+            etcd: EtcdPhase::Empty,
+            static_pods: StaticPods::Absent,
+            kubernetes: None,
+        }
+    }
+
+    /// Forgets all that a machine forgets when it loses power; what is on its
+    /// disk stays.
+    pub(super) fn stop(&mut self, stage: Stage) {
+        let etcd = match self.etcd {
+            member @ EtcdPhase::Member(_) => member,
+            _ => EtcdPhase::Empty,
+        };
+        let config = self.staged.take().or(self.config.take());
+        *self = Self { stage, config, etcd, ..Self::off() };
+    }
+
+    pub(in crate::talos) fn is_control_plane(&self) -> bool {
+        self.config.as_ref().is_some_and(|config| config.is_control_plane())
+    }
+
+    /// Returns the membership of etcd, where the node has one.
+    pub(in crate::talos) fn member(&self) -> Option<Membership> {
+        match self.etcd {
+            EtcdPhase::Member(member) => Some(member),
+            _ => None,
+        }
+    }
+}
+
+impl Stage {
+    /// Returns the word that Talos has for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Off => "unknown",
+            Self::Booting => "booting",
+            Self::Maintenance => "maintenance",
+            Self::Running => "running",
+            Self::Rebooting => "rebooting",
+            Self::Resetting => "resetting",
+        }
+    }
+}

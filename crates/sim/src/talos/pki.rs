@@ -1,0 +1,199 @@
+//! Certificates of a node, made as Talos makes them.
+
+use std::{net::IpAddr, sync::Arc, time::Duration};
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use rcgen::{
+    BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa,
+    Issuer, KeyPair, KeyUsagePurpose, PKCS_ED25519, SanType, date_time_ymd,
+};
+use rustls::{
+    crypto::ring::sign::any_supported_type,
+    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+    sign::CertifiedKey,
+};
+use thiserror::Error;
+
+use super::{clock, machine_config::PemPair};
+
+/// How long the certificates of a node's own API are valid.
+const API_VALIDITY: Duration = Duration::from_hours(24);
+
+/// How long an administrator's kubeconfig is valid unless the configuration
+/// says otherwise.
+const ADMIN_VALIDITY: Duration = Duration::from_hours(365 * 24);
+
+const P256_PKCS8_HEADER_LENGTH: u8 = 24;
+
+/// What precedes a P-256 key in its PKCS #8 envelope, in DER: version 0 and the
+/// algorithm `id-ecPublicKey` on the curve `prime256v1`.
+const P256_PKCS8_HEADER: [u8; P256_PKCS8_HEADER_LENGTH as usize] = [
+    0x02, 0x01, 0x00, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08,
+    0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07,
+];
+
+/// Why a certificate could not be made.
+#[derive(Debug, Error)]
+pub enum PkiError {
+    /// The key of an authority is not there.
+    #[error("the authority has no key")]
+    NoKey,
+    /// A key is not readable as PEM.
+    #[error("could not read the key of the authority")]
+    ReadKey,
+    /// A certificate could not be signed.
+    #[error("could not sign a certificate")]
+    Sign(#[from] rcgen::Error),
+    /// A certificate could not be served.
+    #[error("could not use a certificate for TLS")]
+    Serve(#[from] rustls::Error),
+}
+
+/// Makes the certificate of a node that has no configuration yet.
+///
+/// Its issuer is an authority without a name that nobody knows.
+pub(super) fn maintenance(addresses: &[IpAddr]) -> Result<Arc<CertifiedKey>, PkiError> {
+    let mut authority = CertificateParams::default();
+    authority.distinguished_name = DistinguishedName::new();
+    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let issuer = Issuer::new(authority, KeyPair::generate_for(&PKCS_ED25519)?);
+    let params = server("maintenance-service.talos.dev", &[], addresses)?;
+    certified(&params, &issuer)
+}
+
+/// Makes the certificate of a configured node's API.
+pub(super) fn api(
+    authority: &PemPair,
+    hostname: &str,
+    names: &[String],
+    addresses: &[IpAddr],
+) -> Result<Arc<CertifiedKey>, PkiError> {
+    certified(&server(hostname, names, addresses)?, &issuer(authority)?)
+}
+
+/// Makes an authority that is not the cluster's but looks just like it.
+pub(super) fn foreign_authority() -> Result<PemPair, PkiError> {
+    let mut params = CertificateParams::default();
+    params.distinguished_name = named(DnType::OrganizationName, "talos");
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.key_usages = vec![KeyUsagePurpose::DigitalSignature, KeyUsagePurpose::KeyCertSign];
+    valid_for(&mut params, ADMIN_VALIDITY * 10);
+    let key = KeyPair::generate_for(&PKCS_ED25519)?;
+    let certificate = params.self_signed(&key)?.pem();
+    Ok(PemPair { certificate, key: Some(key.serialize_pem()) })
+}
+
+/// Makes the client certificate of a Kubernetes administrator.
+pub(super) fn kubernetes_admin(authority: &PemPair) -> Result<PemPair, PkiError> {
+    let mut params = CertificateParams::default();
+    params.distinguished_name = named(DnType::OrganizationName, "system:masters");
+    params.distinguished_name.push(DnType::CommonName, "admin");
+    params.key_usages = vec![KeyUsagePurpose::DigitalSignature, KeyUsagePurpose::KeyEncipherment];
+    params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+    params.use_authority_key_identifier_extension = true;
+    valid_for(&mut params, ADMIN_VALIDITY);
+    let key = KeyPair::generate()?;
+    let certificate = params.signed_by(&key, &issuer(authority)?)?.pem();
+    Ok(PemPair { certificate, key: Some(key.serialize_pem()) })
+}
+
+/// Makes the certificate of a Kubernetes API server.
+pub(super) fn kubernetes_server(
+    authority: &PemPair,
+    names: &[String],
+    addresses: &[IpAddr],
+) -> Result<PemPair, PkiError> {
+    let key = KeyPair::generate()?;
+    let params = server("kube-apiserver", names, addresses)?;
+    let certificate = params.signed_by(&key, &issuer(authority)?)?.pem();
+    Ok(PemPair { certificate, key: Some(key.serialize_pem()) })
+}
+
+/// Reads the certificates of an authority.
+pub(super) fn certificates(pem: &str) -> Result<Vec<CertificateDer<'static>>, PkiError> {
+    CertificateDer::pem_slice_iter(pem.as_bytes())
+        .collect::<Result<_, _>>()
+        .map_err(|_| PkiError::Sign(rcgen::Error::CouldNotParseCertificate))
+}
+
+/// Checks that a certificate and its key, where it has one, can be used.
+pub(super) fn check(pair: &PemPair) -> Result<(), PkiError> {
+    certificates(&pair.certificate)?;
+    match pair.key {
+        Some(_) => issuer(pair).map(drop),
+        None => Ok(()),
+    }
+}
+
+fn server(
+    name: &str,
+    names: &[String],
+    addresses: &[IpAddr],
+) -> Result<CertificateParams, rcgen::Error> {
+    let mut params = CertificateParams::default();
+    params.distinguished_name = named(DnType::CommonName, name);
+    params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+    params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+    params.use_authority_key_identifier_extension = true;
+    valid_for(&mut params, API_VALIDITY);
+    for name in names {
+        params.subject_alt_names.push(match name.parse() {
+            Ok(address) => SanType::IpAddress(address),
+            Err(_) => SanType::DnsName(name.as_str().try_into()?),
+        });
+    }
+    params.subject_alt_names.extend(addresses.iter().copied().map(SanType::IpAddress));
+    Ok(params)
+}
+
+fn named(kind: DnType, name: &str) -> DistinguishedName {
+    let mut subject = DistinguishedName::new();
+    subject.push(kind, name);
+    subject
+}
+
+/// Makes a certificate valid from now on, for so long.
+fn valid_for(params: &mut CertificateParams, length: Duration) {
+    params.not_before = date_time_ymd(1970, 1, 1) + clock::since_epoch();
+    params.not_after = params.not_before + length;
+}
+
+fn issuer(authority: &PemPair) -> Result<Issuer<'static, KeyPair>, PkiError> {
+    let key = authority.key.as_deref().ok_or(PkiError::NoKey)?;
+    Ok(Issuer::from_ca_cert_pem(&authority.certificate, key_pair(key)?)?)
+}
+
+/// Reads a key under any of the labels that Talos writes.
+///
+/// `ED25519 PRIVATE KEY` is PKCS #8 under a name of Talos's own, and
+/// `EC PRIVATE KEY` is SEC 1, which the cryptography library does not read
+/// without the PKCS #8 envelope.
+fn key_pair(pem: &str) -> Result<KeyPair, PkiError> {
+    let body: String = pem.lines().filter(|line| !line.starts_with("-----")).collect();
+    let der = BASE64_STANDARD.decode(body).map_err(|_| PkiError::ReadKey)?;
+    let pkcs8 = if pem.contains("BEGIN EC PRIVATE KEY") { envelope(&der)? } else { der };
+    Ok(KeyPair::try_from(pkcs8)?)
+}
+
+/// Puts a P-256 key into its PKCS #8 envelope.
+fn envelope(sec1: &[u8]) -> Result<Vec<u8>, PkiError> {
+    let inner = u8::try_from(sec1.len()).ok().filter(|length| *length < 0x80);
+    let inner = inner.ok_or(PkiError::ReadKey)?;
+    let outer = inner + 2 + P256_PKCS8_HEADER_LENGTH;
+    let mut der = vec![0x30, 0x81, outer];
+    der.extend(P256_PKCS8_HEADER);
+    der.extend([0x04, inner]);
+    der.extend(sec1);
+    Ok(der)
+}
+
+fn certified(
+    params: &CertificateParams,
+    issuer: &Issuer<'_, KeyPair>,
+) -> Result<Arc<CertifiedKey>, PkiError> {
+    let key = KeyPair::generate_for(&PKCS_ED25519)?;
+    let certificate = params.signed_by(&key, issuer)?;
+    let key = PrivateKeyDer::Pkcs8(key.serialize_der().into());
+    let chain = vec![certificate.der().clone()];
+    Ok(Arc::new(CertifiedKey::new(chain, any_supported_type(&key)?)))
+}

@@ -1,0 +1,102 @@
+//! The system services of a node.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use super::clock;
+
+/// How many events of a service are kept.
+const EVENTS_KEPT: usize = 16;
+
+/// The state of a service, as Talos names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ServiceState {
+    Waiting,
+    Preparing,
+    Running,
+    Finished,
+}
+
+/// How a service is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Health {
+    Unknown,
+    Healthy,
+}
+
+/// One service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Service {
+    pub(super) state: ServiceState,
+    pub(super) health: Health,
+    pub(super) since: Timestamp,
+    pub(super) events: Vec<ServiceEvent>,
+}
+
+/// What happened to a service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ServiceEvent {
+    pub(super) message: String,
+    pub(super) state: ServiceState,
+    pub(super) at: Timestamp,
+}
+
+/// All services of a node, by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Services(BTreeMap<&'static str, Service>);
+
+impl ServiceState {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Waiting => "Waiting",
+            Self::Preparing => "Preparing",
+            Self::Running => "Running",
+            Self::Finished => "Finished",
+        }
+    }
+}
+
+impl Services {
+    /// Something happens to a service.
+    pub(super) fn set(&mut self, name: &'static str, state: ServiceState, message: &str) {
+        self.put(name, state, Health::Unknown, message);
+    }
+
+    /// A service runs and its check passes.
+    pub(super) fn healthy(&mut self, name: &'static str) {
+        self.put(name, ServiceState::Running, Health::Healthy, "Health check successful");
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&Service> {
+        self.0.get(name)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&'static str, &Service)> {
+        self.0.iter().map(|(name, service)| (*name, service))
+    }
+
+    /// Says whether a service runs and its check passes.
+    pub(super) fn is_healthy(&self, name: &str) -> bool {
+        self.get(name).is_some_and(|service| service.health == Health::Healthy)
+    }
+
+    fn put(&mut self, name: &'static str, state: ServiceState, health: Health, message: &str) {
+        let at = clock::now();
+        let service = self.0.entry(name).or_insert_with(|| Service::new(state, at));
+        (service.state, service.health, service.since) = (state, health, at);
+        service.events.push(ServiceEvent { message: message.to_owned(), state, at });
+        let old = service.events.len().saturating_sub(EVENTS_KEPT);
+        service.events.drain(..old);
+    }
+}
+
+impl Service {
+    fn new(state: ServiceState, since: Timestamp) -> Self {
+        Self { state, health: Health::Unknown, since, events: Vec::new() }
+    }
+
+    pub(super) fn runs(&self) -> bool {
+        self.state == ServiceState::Running
+    }
+}

@@ -1,0 +1,120 @@
+//! How fast a simulated node is, and what is wrong with it.
+
+use std::time::Duration;
+
+use crate::{Effects, Tempo};
+
+/// What a node is started with, besides its facts.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How fast simulated time passes.
+    pub tempo: Tempo,
+    /// Where its changes are told.
+    pub effects: Effects,
+    /// How long things take.
+    pub delays: Delays,
+    /// What is wrong with it.
+    pub knobs: Knobs,
+}
+
+/// How long things take on a node, in simulated time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delays {
+    /// From power on to the maintenance API.
+    pub boot: Duration,
+    /// From the answer to a configuration to the first sign of it.
+    pub accept: Duration,
+    /// How long the old server presents the new certificate.
+    pub race_window: Duration,
+    /// How long the port is closed while the servers change.
+    pub swap: Duration,
+    /// From the configuration to a container runtime, with which etcd may be
+    /// bootstrapped.
+    pub runtime: Duration,
+    /// How often a node asks whether a control plane signs its certificate.
+    pub trustd_poll: Duration,
+    /// How long `time is not in sync yet` takes to be said.
+    pub time_sync_patience: Duration,
+    /// How long etcd's image takes; a second bootstrap starts that over.
+    pub etcd_image: Duration,
+    /// The moment in which a second bootstrap breaks etcd for good.
+    pub etcd_init: Duration,
+    /// From etcd's start to its first sound check.
+    pub etcd_start: Duration,
+    /// How long a member learns before it votes.
+    pub etcd_learn: Duration,
+    /// How long the kubelet's image and start take.
+    pub kubelet: Duration,
+    /// How long the images and the start of the static pods take.
+    pub control_plane: Duration,
+    /// From a restart to power on.
+    pub restart: Duration,
+}
+
+/// What is wrong with a node; nothing, unless said otherwise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Knobs {
+    /// It takes a configuration and goes on in maintenance mode.
+    pub stuck_in_maintenance: bool,
+    /// It uses another authority than the one of its configuration.
+    pub foreign_authority: bool,
+    /// What stands between it and its callers passes no client certificate on.
+    pub loses_client_certificates: bool,
+    /// Its clock is never in sync.
+    pub clock_out_of_sync: bool,
+    /// Its kubelet waits for a volume of this name that is never mounted.
+    pub kubelet_volume: Option<String>,
+    /// Its etcd never gets to join the others.
+    pub cannot_join_etcd: bool,
+    /// It reaches no control plane: trustd never signs its certificate and its
+    /// kubelet never registers.
+    pub cut_off: bool,
+    /// Everything takes so many times as long.
+    pub slowness: u32,
+    /// Each connection breaks after the node has sent so many bytes.
+    pub cut_after_bytes: Option<u64>,
+}
+
+impl Settings {
+    /// A sound node with realistic delays.
+    pub fn new(tempo: Tempo, effects: Effects) -> Self {
+        Self { tempo, effects, delays: Delays::default(), knobs: Knobs::default() }
+    }
+}
+
+impl Default for Delays {
+    fn default() -> Self {
+        Self {
+            boot: Duration::from_secs(25),
+            accept: Duration::from_millis(100),
+            race_window: Duration::from_millis(150),
+            swap: Duration::from_millis(400),
+            runtime: Duration::from_millis(2_500),
+            trustd_poll: Duration::from_secs(5),
+            time_sync_patience: Duration::from_secs(5),
+            etcd_image: Duration::from_secs(6),
+            etcd_init: Duration::from_millis(500),
+            etcd_start: Duration::from_secs(5),
+            etcd_learn: Duration::from_secs(6),
+            kubelet: Duration::from_secs(12),
+            control_plane: Duration::from_secs(30),
+            restart: Duration::from_secs(10),
+        }
+    }
+}
+
+impl Default for Knobs {
+    fn default() -> Self {
+        Self {
+            stuck_in_maintenance: false,
+            foreign_authority: false,
+            loses_client_certificates: false,
+            clock_out_of_sync: false,
+            kubelet_volume: None,
+            cannot_join_etcd: false,
+            cut_off: false,
+            slowness: 1,
+            cut_after_bytes: None,
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! What can be made to go wrong inside a cluster, and what is outside of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Faults of the network, and the repositories that Flux finds outside. Nothing
+/// is wrong by default, and there is no repository.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Knobs {
+    /// Ways between nodes on which no packet of a pod arrives: from, to.
+    pub cut: BTreeSet<(String, String)>,
+    /// Packets that a tunnel would make too large do not arrive at other nodes.
+    pub large_packets_lost: bool,
+    /// Names of services are not found.
+    pub names_inside_fail: bool,
+    /// Names of the outside are not found.
+    pub names_outside_fail: bool,
+    /// No packet of a pod leaves the cluster.
+    pub egress_blocked: bool,
+    /// What the branches of repositories point at.
+    pub heads: Heads,
+}
+
+/// The commits that branches point at: 40 hexadecimal digits by the
+/// repository's URL and the branch.
+pub type Heads = BTreeMap<(String, String), String>;

@@ -1,0 +1,178 @@
+//! One simulated world: a cloud whose servers are Talos nodes, and Kubernetes
+//! on them.
+//!
+//! ```text
+//!  Hetzner API ── a server runs, stops, is gone ──► World ──► talos::Node on its address
+//!                                                     ▲            │
+//!                                                     └── Surroundings: its cluster, Kubernetes
+//! ```
+//!
+//! The parts do not know each other; this is where they are bound together. A
+//! world has a /24 of the loopback network to itself, and ends when it is
+//! dropped.
+
+pub mod fault;
+mod inhabitants;
+mod kubernetes;
+mod lives;
+mod neighbourhood;
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use ipnet::Ipv4Net;
+use rand::SeedableRng as _;
+use rand::rngs::StdRng;
+use thiserror::Error;
+
+use self::inhabitants::Inhabitants;
+use self::lives::Lives;
+use self::neighbourhood::Neighbourhood;
+use crate::hetzner::{self, Architecture, Hetzner, ImageStatus, Snapshot, StartError};
+use crate::kube::kubelet::Trouble;
+use crate::wire::{Authority, AuthorityError};
+use crate::{Effects, Tempo, WallClock, talos, tenants};
+
+/// What a world is made with.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The network that is the world's own, a /24 within 127.0.0.0/8.
+    pub range: Ipv4Net,
+    /// How fast simulated time passes.
+    pub tempo: Tempo,
+    /// The token of the cloud's project.
+    pub token: String,
+    /// The time of day.
+    pub clock: WallClock,
+    /// What luck begins with.
+    pub seed: u64,
+    /// The versions of Talos that the project holds snapshots of.
+    pub talos: Vec<String>,
+    /// What the clusters' own controllers know, and what is wrong with them.
+    pub tenants: tenants::Knobs,
+}
+
+/// A world that runs until it is dropped.
+pub struct World {
+    hetzner: Arc<Hetzner>,
+    tempo: Tempo,
+    lives: Lives,
+    authority: Authority,
+    effects: Effects,
+}
+
+/// Why there is no world.
+#[derive(Debug, Error)]
+pub enum WorldError {
+    /// It has no authority.
+    #[error("could not make the world's certificate authority")]
+    Authority(#[from] AuthorityError),
+    /// Its cloud did not start.
+    #[error("could not start the cloud")]
+    Cloud(#[from] StartError),
+}
+
+/// More calls than any client makes in a simulated hour, however fast it passes:
+/// only a fault limits them.
+const CALLS_PER_HOUR: u32 = 1_000_000;
+
+impl World {
+    /// Makes a world.
+    pub async fn start(settings: Settings) -> Result<Self, WorldError> {
+        let Settings { range, tempo, token, clock, seed, talos, tenants } = settings;
+        let authority = Authority::new("simulated world")?;
+        let effects = Effects::default();
+        let lives = Lives::default();
+        let neighbourhood =
+            Arc::new(Neighbourhood::new(tempo, effects.clone(), lives.clone(), tenants));
+        let inhabitants = Arc::new(Inhabitants {
+            settings: talos::Settings::new(tempo, effects.clone()),
+            neighbourhood: Arc::clone(&neighbourhood),
+            lives: lives.clone(),
+        });
+        let hetzner = Hetzner::start(
+            hetzner::Settings {
+                listen: SocketAddr::new(IpAddr::V4(first(range)), 0),
+                range,
+                token,
+                tempo,
+                delays: hetzner::Delays::default(),
+                calls_per_hour: CALLS_PER_HOUR,
+                clock,
+                rng: StdRng::seed_from_u64(seed),
+                effects: effects.clone(),
+                machines: inhabitants,
+            },
+            &authority,
+        )
+        .await?;
+        neighbourhood.is_in(Arc::new(hetzner.insider()));
+        for version in talos {
+            for architecture in [Architecture::X86, Architecture::Arm] {
+                hetzner.add_snapshot(snapshot(&version, architecture));
+            }
+        }
+        Ok(Self { hetzner: Arc::new(hetzner), tempo, lives, authority, effects })
+    }
+
+    /// Returns the cloud.
+    pub fn hetzner(&self) -> &Hetzner {
+        &self.hetzner
+    }
+
+    /// Returns the node of a server, by its name.
+    pub fn node(&self, name: &str) -> Option<talos::Node> {
+        self.lives.node(name)
+    }
+
+    /// Says what is wrong with the machine of that name, which may still have to be made.
+    pub fn turn(&self, name: &str, knobs: talos::Knobs) {
+        let mut all = self.lives.all();
+        if let Some(node) = all.nodes.get(name) {
+            node.turn(|now| *now = knobs.clone());
+        }
+        all.knobs.insert(name.to_owned(), knobs);
+    }
+
+    /// Says what is wrong with the kubelet of a node, which may still have to join.
+    pub fn trouble(&self, name: &str, trouble: Trouble) {
+        self.lives.turn_kubelet(name, trouble);
+    }
+
+    /// Takes a server away as soon as it runs.
+    pub fn vanish_once_there(&self, name: &str) {
+        let (hetzner, lives, tempo) = (Arc::clone(&self.hetzner), self.lives.clone(), self.tempo);
+        let name = name.to_owned();
+        tokio::spawn(async move {
+            while lives.node(&name).is_none() {
+                tempo.pass(Duration::from_secs(1)).await;
+            }
+            hetzner.vanish(&name);
+        });
+    }
+
+    /// Returns the authority that vouches for the cloud's API, as PEM.
+    pub fn authority(&self) -> &str {
+        self.authority.pem()
+    }
+
+    /// Returns what clients have changed.
+    pub fn effects(&self) -> &Effects {
+        &self.effects
+    }
+}
+
+fn first(range: Ipv4Net) -> Ipv4Addr {
+    range.hosts().next().unwrap_or(Ipv4Addr::LOCALHOST)
+}
+
+fn snapshot(version: &str, architecture: Architecture) -> Snapshot {
+    let labels = [("os", "talos"), ("talos_version", version)];
+    Snapshot {
+        description: format!("Talos {version}"),
+        architecture,
+        status: ImageStatus::Available,
+        labels: labels.map(|(key, value)| (key.to_owned(), value.to_owned())).into(),
+    }
+}

@@ -1,0 +1,88 @@
+//! What is around the nodes of a world: their clusters, and Kubernetes.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use super::kubernetes::Kubernetes;
+use super::lives::Lives;
+use crate::talos::{Cluster, Clusters, MachineConfig, NodeFacts, Surroundings};
+use crate::tenants::{self, Cloud};
+use crate::{Effects, Tempo};
+
+/// What is around the nodes of a world.
+pub(super) struct Neighbourhood {
+    tempo: Tempo,
+    effects: Effects,
+    lives: Lives,
+    clusters: Clusters,
+    kubernetes: Mutex<BTreeMap<String, Kubernetes>>,
+    /// The cloud, which starts after its neighbourhood.
+    cloud: OnceLock<Arc<dyn Cloud>>,
+    knobs: tenants::Knobs,
+}
+
+impl Neighbourhood {
+    pub(super) fn new(tempo: Tempo, effects: Effects, lives: Lives, knobs: tenants::Knobs) -> Self {
+        Self {
+            tempo,
+            effects,
+            lives,
+            clusters: Clusters::default(),
+            kubernetes: Mutex::default(),
+            cloud: OnceLock::new(),
+            knobs,
+        }
+    }
+
+    /// Says what the clusters' own controllers reach the cloud by.
+    pub(super) fn is_in(&self, cloud: Arc<dyn Cloud>) {
+        let _ = self.cloud.set(cloud);
+    }
+
+    /// Does something with the Kubernetes of a configuration's cluster, which
+    /// begins with its first node.
+    fn kubernetes<T>(
+        &self,
+        config: &MachineConfig,
+        use_it: impl FnOnce(&mut Kubernetes) -> T,
+    ) -> T {
+        let mut all = self.all();
+        let begin = || {
+            let cloud = self.cloud.get().expect("servers run only once the cloud has started");
+            let (effects, lives) = (self.effects.clone(), self.lives.clone());
+            Kubernetes::begin(self.tempo, effects, lives, Arc::clone(cloud), self.knobs.clone())
+        };
+        use_it(all.entry(config.cluster.id.clone()).or_insert_with(begin))
+    }
+
+    fn all(&self) -> MutexGuard<'_, BTreeMap<String, Kubernetes>> {
+        self.kubernetes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Surroundings for Neighbourhood {
+    fn cluster(&self, config: &MachineConfig) -> Cluster {
+        self.clusters.of(config)
+    }
+
+    fn control_plane_up(&self, node: &NodeFacts, config: &Arc<MachineConfig>) {
+        self.kubernetes(config, |it| it.serve(node, config));
+    }
+
+    fn kubelet_up(&self, node: &NodeFacts, hostname: &str, config: &Arc<MachineConfig>) {
+        self.kubernetes(config, |it| it.join(node, hostname, config));
+    }
+
+    fn kubernetes_down(&self, node: &NodeFacts) {
+        for kubernetes in self.all().values_mut() {
+            kubernetes.leave(node);
+        }
+    }
+}
+
+impl fmt::Debug for Neighbourhood {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Neighbourhood").field("lives", &self.lives).finish_non_exhaustive()
+    }
+}
