@@ -36,7 +36,6 @@ impl Telling {
                 doubt(columns, story, *intent, &error.to_string())
             }
             What::Settled { intent, .. } => settled(columns, story, *intent),
-            What::Pinned { .. } => pinned(columns, story),
             What::Probe { unit, check, reused: Some(run), .. } => {
                 self.reused(columns, story, unit, check.as_str(), *run)
             }
@@ -208,11 +207,6 @@ fn settled(columns: Columns, story: &Story, intent: events::IntentRef) -> Vec<Li
                 .and(Ink::Text, format!("the call {intent} of an earlier run")),
         ],
     }
-}
-
-fn pinned(columns: Columns, story: &Story) -> Vec<Line> {
-    let pin = story.pins().last();
-    pin.map(|pin| columns.note(Ink::Faint, "Pinned", &pin.key, &pin.value)).into_iter().collect()
 }
 
 fn warning(columns: Columns, story: &Story) -> Vec<Line> {

@@ -138,6 +138,11 @@ impl Euro {
         Self { millionths: cents * (Self::UNIT / 100) }
     }
 
+    /// Returns an amount of millionths, as exact as price lists are.
+    pub const fn from_millionths(millionths: u64) -> Self {
+        Self { millionths }
+    }
+
     /// Reads a decimal such as `3.2900000000`, as price lists have it; further digits are cut off.
     pub fn parse(text: &str) -> Option<Self> {
         let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));

@@ -1,0 +1,79 @@
+//! What people speak to a cluster with: kubeconfig and talosconfig, made from
+//! the secrets bundle. No node has to be asked for them.
+
+use std::net::IpAddr;
+
+use clouds::hetzner::{HetznerError, LoadBalancer, Server};
+use events::Secret;
+use talos::credentials::{Context, IdentityError, Kubeconfig, Talosconfig};
+use talos::secrets::{Bundle, StoreError};
+
+use crate::Site;
+use crate::hetzner::API_PORT;
+
+/// By which way a kubeconfig reaches the API.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Through the load balancer.
+    LoadBalancer,
+    /// At one node.
+    Node(String),
+}
+
+/// Why there are no credentials.
+#[derive(Debug, thiserror::Error)]
+pub enum CredentialsError {
+    /// The bundle cannot be read.
+    #[error("could not read the secrets bundle")]
+    Bundle(#[from] StoreError),
+    /// No certificate could be made.
+    #[error("could not make a certificate")]
+    Identity(#[from] IdentityError),
+    /// The cloud could not be asked for an address.
+    #[error("could not ask the cloud for an address")]
+    Cloud(#[from] HetznerError),
+    /// There is nothing of that name.
+    #[error("the cloud knows no {what} of this cluster with a public address")]
+    NoAddress {
+        /// What was looked for.
+        what: String,
+    },
+}
+
+/// Makes a kubeconfig for an administrator.
+pub async fn kubeconfig(site: &Site, way: &Way) -> Result<Secret, CredentialsError> {
+    site.keep_bundle(Bundle::load(&site.bundle_file())?)?;
+    let address = match way {
+        Way::LoadBalancer => balancer(site).await?,
+        Way::Node(name) => node(site, name).await?,
+    };
+    let server = format!("https://{address}:{API_PORT}");
+    let cluster = site.plan.cluster.to_string();
+    Ok(Kubeconfig::new(&cluster, &server, site.kubernetes_admin()).yaml().clone())
+}
+
+/// Makes a talosconfig for an administrator. Its endpoints are the control
+/// planes themselves: through a load balancer upgrades hang.
+pub async fn talosconfig(site: &Site) -> Result<Secret, CredentialsError> {
+    site.keep_bundle(Bundle::load(&site.bundle_file())?)?;
+    let mut endpoints = Vec::new();
+    for control_plane in site.control_planes() {
+        endpoints.push(node(site, &control_plane.name).await?.to_string());
+    }
+    let nodes = endpoints.clone();
+    let context = Context { endpoints, nodes, identity: site.talos_admin().clone() };
+    Ok(Talosconfig::new(site.plan.cluster.to_string(), context).to_yaml())
+}
+
+async fn balancer(site: &Site) -> Result<IpAddr, CredentialsError> {
+    let name = site.plan.load_balancer.as_ref().map(|it| it.name.clone()).unwrap_or_default();
+    let found = site.hetzner.find::<LoadBalancer>(&name).await?;
+    let none = || CredentialsError::NoAddress { what: format!("load balancer {name}") };
+    found.and_then(|it| it.public_address()).ok_or_else(none)
+}
+
+async fn node(site: &Site, name: &str) -> Result<IpAddr, CredentialsError> {
+    let found = site.hetzner.find::<Server>(name).await?;
+    let none = || CredentialsError::NoAddress { what: format!("server {name}") };
+    found.and_then(|it| it.public_address()).ok_or_else(none)
+}

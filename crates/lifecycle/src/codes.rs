@@ -1,0 +1,61 @@
+//! The causes that the stages can name. `explain` has a page for each.
+//!
+//! 02xx are refusals of a cloud, 03xx are about Talos and the Kubernetes API,
+//! 05xx about the proof. 01xx are the engine's, 04xx the addons'.
+
+use events::Code;
+
+/// The cloud does not accept the token.
+pub const TOKEN_REFUSED: Code = Code(201);
+/// The token may only read.
+pub const TOKEN_READ_ONLY: Code = Code(202);
+/// The project's limit is reached.
+pub const PROJECT_LIMIT: Code = Code(203);
+/// None of the wanted server types is available.
+pub const SOLD_OUT: Code = Code(204);
+/// A name is taken by something that is not ours.
+pub const NOT_OURS: Code = Code(205);
+/// The cluster would cost more than allowed.
+pub const TOO_EXPENSIVE: Code = Code(206);
+/// There is no Talos image for these nodes.
+pub const NO_IMAGE: Code = Code(207);
+/// A server has vanished.
+pub const SERVER_GONE: Code = Code(208);
+/// Something exists and cannot be changed to what is wanted.
+pub const DIFFERS: Code = Code(209);
+/// The secrets bundle is lost or cannot be used.
+pub const BUNDLE_LOST: Code = Code(210);
+/// A node cannot be reached on port 50000.
+pub const NODE_UNREACHABLE: Code = Code(301);
+/// A node refuses connections on port 50000.
+pub const NODE_REFUSES: Code = Code(302);
+/// The node says that no client certificate was presented.
+pub const NO_CLIENT_CERTIFICATE: Code = Code(303);
+/// The node belongs to another PKI.
+pub const PKI_MISMATCH: Code = Code(304);
+/// The node refuses its configuration.
+pub const CONFIG_REFUSED: Code = Code(305);
+/// Etcd on the bootstrap node cannot start.
+pub const ETCD_DATA_FOREIGN: Code = Code(306);
+/// The load balancer has no healthy target.
+pub const LB_NO_HEALTHY_TARGET: Code = Code(307);
+/// The Kubernetes API of a control plane is not ready.
+pub const API_NOT_READY: Code = Code(308);
+/// The machine that answers is not the one that was made.
+pub const WRONG_MACHINE: Code = Code(309);
+/// The control planes do not agree about etcd.
+pub const ETCD_DISAGREES: Code = Code(310);
+/// A node never joined the cluster.
+pub const NODE_NEVER_JOINED: Code = Code(311);
+/// The kubelet of a node is not healthy.
+pub const KUBELET_UNHEALTHY: Code = Code(312);
+/// A node is not ready.
+pub const NODE_NOT_READY: Code = Code(313);
+/// The cluster has no DNS.
+pub const DNS_NOT_READY: Code = Code(314);
+/// Pods on some nodes cannot reach each other.
+pub const DATAPATH_BROKEN: Code = Code(501);
+/// Names do not resolve in pods.
+pub const NAMES_BROKEN: Code = Code(502);
+/// The cluster did not stay healthy.
+pub const UNSTABLE: Code = Code(503);

@@ -1,0 +1,12 @@
+//! `down`: takes away what is provably the cluster's, and proves that nothing
+//! is left.
+//!
+//! What the cloud controller and the storage driver have made is known as ours
+//! only while our servers and networks are there. It is pinned before they go,
+//! so that a teardown that is interrupted still finds it.
+
+mod table;
+mod work;
+
+pub use table::{TABLE, plan};
+pub use work::Down;

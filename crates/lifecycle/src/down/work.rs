@@ -1,0 +1,137 @@
+//! What each stage of `down` does.
+
+use clouds::Item;
+use clouds::hetzner::{Hetzner, HetznerError, Id, LoadBalancer, Remove, Volume};
+use engine::{ActError, Eyes, Hands, Work};
+use events::{CheckName, Digest, Evidence, Failure, Unit, Verdict};
+
+use crate::hetzner::{Clerk, act_error, blind};
+
+/// The doing behind the stages of `down`.
+#[derive(Clone, Debug)]
+pub struct Down {
+    cloud: Hetzner,
+    speed: Option<u32>,
+}
+
+/// What the cluster's own controllers have made, as it is pinned: kind, id, name.
+type Pinned = Vec<(String, u64, String)>;
+
+const ORPHANS: &str = "made by the cluster's controllers";
+
+impl Down {
+    /// Takes a cluster down that `cloud` is for.
+    pub fn new(cloud: Hetzner, speed: Option<u32>) -> Self {
+        Self { cloud, speed }
+    }
+
+    /// Writes down what could not be recognised any more later on.
+    async fn pin_orphans(&self, hands: &Hands) -> Result<(), ActError> {
+        let inventory = self.cloud.take_inventory().await.map_err(act_error)?;
+        let orphans: Pinned = inventory
+            .orphans()
+            .iter()
+            .filter_map(|it| {
+                Some((it.kind().to_owned(), it.id().parse().ok()?, it.name().to_owned()))
+            })
+            .collect();
+        let text = serde_json::to_string(&orphans).expect("names and numbers are plain data");
+        hands.pin(ORPHANS, &text).await?;
+        Ok(())
+    }
+
+    /// Lists what is left: what carries our id, and what was pinned.
+    async fn left(&self, eyes: &Eyes) -> Result<Vec<Item>, HetznerError> {
+        let mut items = self.cloud.take_inventory().await?.items();
+        let pinned = eyes.pinned(ORPHANS).unwrap_or_default();
+        let pinned: Pinned = serde_json::from_str(&pinned).unwrap_or_default();
+        for (kind, id, name) in pinned {
+            let known = |item: &Item| item.kind() == kind && item.id() == id.to_string();
+            if items.iter().any(known) {
+                continue;
+            }
+            let found = match kind.as_str() {
+                "volume" => {
+                    self.cloud.recall(Id::<Volume>::new(id), &name).await?.map(|it| Item::from(&it))
+                }
+                _ => self
+                    .cloud
+                    .recall(Id::<LoadBalancer>::new(id), &name)
+                    .await?
+                    .map(|it| Item::from(&it)),
+            };
+            items.extend(found);
+        }
+        Ok(items)
+    }
+
+    /// Takes away all of one rank. Twice, because what was held is only let go
+    /// of the first time.
+    async fn remove(&self, hands: &Hands, rank: usize) -> Result<(), ActError> {
+        let clerk = Clerk { hands, hetzner: &self.cloud, speed: self.speed };
+        for _ in 0..2 {
+            let left = self.left(hands.eyes()).await.map_err(act_error)?;
+            for item in left.into_iter().filter(|item| item.rank() == rank) {
+                clerk.ensure(Remove { item }).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn gone(&self, eyes: &Eyes, rank: Option<usize>) -> Verdict {
+        let left = match self.left(eyes).await {
+            Ok(left) => left,
+            Err(error) => return blind(error),
+        };
+        let left: Vec<_> =
+            left.iter().filter(|item| rank.is_none_or(|rank| item.rank() == rank)).collect();
+        match left.first() {
+            None => Verdict::ready(Evidence::new("nothing is left").fact("left", 0)),
+            Some(first) => Verdict::not_yet(format!("{} left, such as {first}", left.len())),
+        }
+    }
+
+    async fn inventory(&self, eyes: &Eyes) -> Verdict {
+        match self.left(eyes).await {
+            Ok(items) => {
+                let summary = format!("{} to remove", items.len());
+                let fact =
+                    |evidence: Evidence, item: &Item| evidence.fact(item.to_string(), item.proof());
+                Verdict::ready(items.iter().fold(Evidence::new(summary), fact))
+            }
+            Err(error) => blind(error),
+        }
+    }
+}
+
+impl Work for Down {
+    async fn act(&self, unit: &Unit, hands: &Hands) -> Result<(), ActError> {
+        match unit.stage.as_str() {
+            "inventory" => self.pin_orphans(hands).await,
+            "machines" => self.remove(hands, 0).await,
+            "rest" => self.remove(hands, 1).await,
+            _ => Ok(()),
+        }
+    }
+
+    async fn look(&self, unit: &Unit, _: &CheckName, eyes: &Eyes) -> Verdict {
+        let mut verdict = match unit.stage.as_str() {
+            "inventory" => self.inventory(eyes).await,
+            "machines" => self.gone(eyes, Some(0)).await,
+            "rest" => self.gone(eyes, Some(1)).await,
+            _ => self.gone(eyes, None).await,
+        };
+        if let Some(evidence) = verdict.evidence_mut() {
+            evidence.simulated = self.speed.is_some();
+        }
+        verdict
+    }
+
+    async fn probe(&self, unit: &Unit, _: &CheckName, _: &Hands) -> Result<Verdict, ActError> {
+        Err(Failure::permanent(format!("{unit} has no probe")).into())
+    }
+
+    async fn inputs(&self, unit: &Unit, _: &CheckName, _: &Eyes) -> Result<Digest, Failure> {
+        Err(Failure::permanent(format!("{unit} has no probe")))
+    }
+}

@@ -1,0 +1,237 @@
+//! What the stages of a run share: the plan, the clients, and what was learned
+//! on the way.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use addons::seal::SealingKey;
+use clouds::hetzner::{Hetzner, Id, Image};
+use engine::{Chance, Hands};
+use events::{Clock, Role, Secret, Unit, Verdict};
+use rand::SeedableRng as _;
+use rand::rngs::StdRng;
+use spec::plan::{NodePlan, Plan};
+use talos::credentials::{Identity, IdentityError};
+use talos::pki::SpkiHash;
+use talos::secrets::Bundle;
+
+use crate::hetzner::{Clerk, Wanted};
+
+/// The place where a cluster is built.
+///
+/// What it learns is only a shortcut: a resumed run starts with none of it and
+/// learns it again, because every stage looks before it acts.
+pub struct Site {
+    /// What is wanted.
+    pub plan: Plan,
+    /// The cloud.
+    pub hetzner: Hetzner,
+    /// The public addresses of this machine, for the firewall.
+    pub mine: Vec<IpAddr>,
+    /// The cluster's state folder.
+    pub folder: PathBuf,
+    /// Time.
+    pub clock: Clock,
+    /// Chance.
+    pub chance: Chance,
+    /// How many times faster than real the cloud is, where it is simulated.
+    pub speed: Option<u32>,
+    /// The cloud's token, which the cluster's own controllers need too.
+    pub token: Secret,
+    /// What the cluster follows.
+    pub source: Option<Source>,
+    bundle: OnceLock<Bundle>,
+    sealing_key: OnceLock<SealingKey>,
+    talos_admin: OnceLock<Identity>,
+    kubernetes_admin: OnceLock<Identity>,
+    learned: Mutex<Learned>,
+}
+
+/// A repository, and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The repository.
+    pub repository: String,
+    /// The branch.
+    pub branch: String,
+    /// The folder in it.
+    pub path: String,
+    /// The newest commit of the branch, such as `main@sha1:4be1…`.
+    pub revision: String,
+}
+
+/// What was learned on the way.
+#[derive(Default)]
+struct Learned {
+    images: BTreeMap<spec::Architecture, Id<Image>>,
+    addresses: BTreeMap<String, IpAddr>,
+    fingerprints: BTreeMap<String, SpkiHash>,
+    endpoint: Option<IpAddr>,
+    /// The control plane that calls go to.
+    api: Option<String>,
+    kube: Option<(String, objects::Cluster)>,
+}
+
+impl Site {
+    /// A site at Hetzner.
+    pub fn new(plan: Plan, hetzner: Hetzner, folder: &Path, clock: Clock, chance: Chance) -> Self {
+        Self {
+            plan,
+            hetzner,
+            mine: Vec::new(),
+            folder: folder.to_owned(),
+            clock,
+            chance,
+            speed: None,
+            token: Secret::new(""),
+            source: None,
+            bundle: OnceLock::new(),
+            sealing_key: OnceLock::new(),
+            talos_admin: OnceLock::new(),
+            kubernetes_admin: OnceLock::new(),
+            learned: Mutex::default(),
+        }
+    }
+
+    /// Returns what the plan wants at Hetzner.
+    pub(crate) fn wanted(&self) -> Wanted<'_> {
+        Wanted::by(&self.plan, &self.mine)
+    }
+
+    /// Returns who brings wishes to the cloud.
+    pub(crate) fn clerk<'a>(&'a self, hands: &'a Hands) -> Clerk<'a> {
+        Clerk { hands, hetzner: &self.hetzner, speed: self.speed }
+    }
+
+    /// Returns where the secrets bundle lies.
+    pub fn bundle_file(&self) -> PathBuf {
+        self.folder.join("secrets.yaml")
+    }
+
+    /// Returns the secrets bundle, which the stage `secrets` has made or found.
+    pub(crate) fn bundle(&self) -> &Bundle {
+        self.bundle.get().expect("the stage `secrets` comes before all that need it")
+    }
+
+    /// Keeps the bundle, and makes what this run identifies itself with.
+    pub(crate) fn keep_bundle(&self, bundle: Bundle) -> Result<(), IdentityError> {
+        let (now, mut rng) = (self.clock.now(), self.rng());
+        let talos = Identity::talos(&bundle, talos::credentials::Role::Admin, now, &mut rng)?;
+        let kubernetes = Identity::kubernetes_admin(&bundle, now, &mut rng)?;
+        // They never change within a run: whoever was first has the same ones.
+        let _ = self.talos_admin.set(talos);
+        let _ = self.kubernetes_admin.set(kubernetes);
+        let _ = self.bundle.set(bundle);
+        Ok(())
+    }
+
+    /// Returns the key of Sealed Secrets, once the stage `seal` has made or found it.
+    pub(crate) fn sealing_key(&self) -> Option<&SealingKey> {
+        self.sealing_key.get()
+    }
+
+    pub(crate) fn keep_sealing_key(&self, key: SealingKey) {
+        let _ = self.sealing_key.set(key);
+    }
+
+    /// Returns what this run shows to nodes.
+    pub(crate) fn talos_admin(&self) -> &Identity {
+        self.talos_admin.get().expect("the stage `secrets` comes before all that need it")
+    }
+
+    /// Returns what this run shows to the Kubernetes API.
+    pub(crate) fn kubernetes_admin(&self) -> &Identity {
+        self.kubernetes_admin.get().expect("the stage `secrets` comes before all that need it")
+    }
+
+    /// Returns the Talos API of a node, once its address is known.
+    pub(crate) fn talos(&self, node: &NodePlan) -> Option<talos::client::Node> {
+        let address = self.address(&node.name)?;
+        Some(talos::client::Node::at(SocketAddr::new(address, talos::client::Node::PORT)))
+    }
+
+    /// Marks what was seen where a simulator answered.
+    pub(crate) fn marked(&self, mut verdict: Verdict) -> Verdict {
+        if let Some(evidence) = verdict.evidence_mut().filter(|_| self.speed.is_some()) {
+            evidence.simulated = true;
+        }
+        verdict
+    }
+
+    /// Returns randomness for keys.
+    pub(crate) fn rng(&self) -> StdRng {
+        StdRng::from_seed(self.chance.key())
+    }
+
+    /// Returns the node that a unit is about.
+    pub(crate) fn node(&self, unit: &Unit) -> &NodePlan {
+        let named =
+            |node: &&NodePlan| unit.node.as_ref().is_some_and(|it| it.as_str() == node.name);
+        self.plan.nodes.iter().find(named).expect("units are made from the plan's nodes")
+    }
+
+    pub(crate) fn control_planes(&self) -> impl Iterator<Item = &NodePlan> {
+        self.plan.nodes.iter().filter(|node| node.role == Role::ControlPlane)
+    }
+
+    pub(crate) fn image(&self, architecture: spec::Architecture) -> Option<Id<Image>> {
+        self.learned().images.get(&architecture).copied()
+    }
+
+    pub(crate) fn learn_image(&self, architecture: spec::Architecture, image: Id<Image>) {
+        self.learned().images.insert(architecture, image);
+    }
+
+    /// Returns the address that a node is reached by, once its server runs.
+    pub(crate) fn address(&self, node: &str) -> Option<IpAddr> {
+        self.learned().addresses.get(node).copied()
+    }
+
+    pub(crate) fn learn_address(&self, node: &str, address: IpAddr) {
+        self.learned().addresses.insert(node.to_owned(), address);
+    }
+
+    /// Returns the fingerprint of the machine whose identity was proven.
+    pub(crate) fn fingerprint(&self, node: &str) -> Option<SpkiHash> {
+        self.learned().fingerprints.get(node).copied()
+    }
+
+    pub(crate) fn learn_fingerprint(&self, node: &str, spki: SpkiHash) {
+        self.learned().fingerprints.insert(node.to_owned(), spki);
+    }
+
+    /// Returns the address of the load balancer, once there is one.
+    pub(crate) fn endpoint(&self) -> Option<IpAddr> {
+        self.learned().endpoint
+    }
+
+    pub(crate) fn learn_endpoint(&self, address: IpAddr) {
+        self.learned().endpoint = Some(address);
+    }
+
+    /// Returns the control plane that answered last.
+    pub(crate) fn api(&self) -> Option<String> {
+        self.learned().api.clone()
+    }
+
+    pub(crate) fn learn_api(&self, server: &str) {
+        self.learned().api = Some(server.to_owned());
+    }
+
+    /// Returns the client for a control plane, where there is one already.
+    pub(crate) fn kube(&self, server: &str) -> Option<objects::Cluster> {
+        let learned = self.learned();
+        let (of, cluster) = learned.kube.as_ref()?;
+        (of == server).then(|| cluster.clone())
+    }
+
+    pub(crate) fn keep_kube(&self, server: &str, cluster: objects::Cluster) {
+        self.learned().kube = Some((server.to_owned(), cluster));
+    }
+
+    fn learned(&self) -> MutexGuard<'_, Learned> {
+        self.learned.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,116 @@
+//! `api`: every control plane answers directly, then through the load balancer.
+//! Which hop is broken is said.
+
+use clouds::hetzner::{Health, LoadBalancer};
+use events::{Because, Cause, Evidence, Verdict};
+use spec::plan::NodePlan;
+
+use crate::hetzner::{API_PORT, blind, explain};
+use crate::kube;
+use crate::{Site, codes, machine_config};
+
+/// Looks at each control plane, then at the way that people go.
+pub(super) async fn look(site: &Site) -> Verdict {
+    let mut evidence = Evidence::default();
+    for node in site.control_planes() {
+        match direct(site, node).await {
+            Ok(()) => evidence = evidence.fact(format!("{}/readyz", node.name), "ok"),
+            Err(because) => return not_ready(node, &because),
+        }
+    }
+    let ready = site.control_planes().count();
+    let Some(balancer) = &site.plan.load_balancer else {
+        evidence.summary = format!("{ready}/{ready} direct");
+        return Verdict::ready(evidence);
+    };
+    let found = match site.hetzner.find::<LoadBalancer>(&balancer.name).await {
+        Ok(Some(found)) => found,
+        Ok(None) => {
+            return Verdict::not_yet(format!("there is no load balancer {}", balancer.name));
+        }
+        Err(error) => return blind(error),
+    };
+    let health = found.health(API_PORT);
+    let healthy = health.iter().filter(|(_, health)| *health == Health::Healthy).count();
+    let through = through(site).await;
+    let (all, summary) = (
+        health.len(),
+        format!("{ready}/{ready} direct, load balancer {healthy}/{} healthy", health.len()),
+    );
+    evidence = evidence.fact("load balancer healthy", healthy).fact("load balancer targets", all);
+    match through {
+        Ok(()) if healthy > 0 => {
+            evidence.summary = summary;
+            Verdict::ready(evidence)
+        }
+        Ok(()) => Verdict::not_yet(format!(
+            "load balancer {}: {healthy} of {all} targets healthy",
+            found.name
+        )),
+        Err(answer) => no_way_through(site, &found, (healthy, all), &answer, evidence),
+    }
+}
+
+/// Asks one control plane itself, and keeps it as one to talk to.
+async fn direct(site: &Site, node: &NodePlan) -> Result<(), String> {
+    let address = site.address(&node.name).ok_or("its address is not known yet")?;
+    let server = format!("https://{address}:{API_PORT}");
+    kube::is_ready(site, &server).await?;
+    site.learn_api(&server);
+    Ok(())
+}
+
+async fn through(site: &Site) -> Result<(), String> {
+    let server = machine_config::endpoint(site).ok_or("its address is not known yet")?;
+    kube::is_ready(site, &server).await
+}
+
+fn not_ready(node: &NodePlan, why: &str) -> Verdict {
+    let what = format!("{}: {why}", node.name);
+    let cause = Cause::new(
+        codes::API_NOT_READY,
+        format!("the Kubernetes API on {} is not ready", node.name),
+    )
+    .because([why.to_owned()])
+    .next(format!("talosctl -n {} service kubelet", node.name), "shows what runs there")
+    .next(explain(codes::API_NOT_READY), "tells more");
+    Verdict::not_yet(Because::new(what).in_the_end(cause))
+}
+
+/// Every control plane has answered: what is broken is the way through.
+fn no_way_through(
+    site: &Site,
+    balancer: &LoadBalancer,
+    (healthy, all): (usize, usize),
+    answer: &str,
+    evidence: Evidence,
+) -> Verdict {
+    let name = &balancer.name;
+    let targets = format!("load balancer {name}: {healthy} of {all} targets healthy");
+    let check = balancer.service(API_PORT).map(|service| &service.health_check);
+    let check = check.map(|check| match &check.http {
+        Some(http) => format!(
+            "its health check is GET {} on port {}, and expects {}",
+            http.path,
+            check.port,
+            http.status_codes.join(", ")
+        ),
+        None => format!("its health check is a connection to port {}", check.port),
+    });
+    let names: Vec<_> = site.control_planes().map(|node| node.name.as_str()).collect();
+    let direct = format!("kube-apiserver on {} answers /readyz directly", names.join(", "));
+    let message = match healthy {
+        0 => format!("the load balancer has no healthy target for port {API_PORT}"),
+        _ => format!("the load balancer does not pass port {API_PORT} on"),
+    };
+    let cause = Cause::new(codes::LB_NO_HEALTHY_TARGET, message)
+        .because([targets.clone()])
+        .because(check)
+        .because([direct])
+        .so("the API is up; only the path through the load balancer is broken")
+        .seen(evidence.fact("answer", answer))
+        .next("seaworthy plan", "shows the health check that would be changed")
+        .next(explain(codes::LB_NO_HEALTHY_TARGET), "tells more");
+    let because = Because::new(targets).caused_by(answer);
+    Verdict::not_yet(because.in_the_end(cause))
+}

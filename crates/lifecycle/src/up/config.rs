@@ -1,0 +1,74 @@
+//! `config`: every node has its machine config, and control planes prove it.
+
+use clouds::hetzner::{Ours, Server};
+use engine::{ActError, Hands, SendError, Sight};
+use events::{Evidence, Failure, Made, Role, Verdict};
+use spec::plan::NodePlan;
+use talos::client::{Apply, Arrival, ClientError, Reason};
+
+use super::identity;
+use crate::{Site, machine_config, node_trouble};
+
+/// Sends the config to the machine whose identity was proven.
+pub(super) async fn act(site: &Site, hands: &Hands, node: &NodePlan) -> Result<(), ActError> {
+    let server: Ours<Server> = site.clerk(hands).there(&node.name).await?;
+    let config = machine_config::render(site, node)
+        .map_err(|error| Failure::permanent(format!("{}: {error}", node.name)))?;
+    let at = site.talos(node).ok_or_else(|| Failure::transient("its address is not known yet"))?;
+    let target = format!("{} (server {})", node.name, server.id);
+    let call = Apply { target: &target, config: &config }.call();
+    let sent_before = hands.eyes().pinned(&identity::pin(&server)).is_some();
+    let look = async |_| match at.prove_admin(site.talos_admin()).await {
+        Ok(_) => Ok(Sight::There(Made::default())),
+        Err(ClientError { reason: Reason::StillInMaintenance { .. }, .. }) => Ok(Sight::NotThere),
+        Err(error) if error.reason == Reason::Refused && sent_before => {
+            Ok(Sight::There(Made::default()))
+        }
+        Err(error) => match node_trouble::cause(site, node, &error) {
+            Some(cause) if !error.class().is_retryable() => Err(cause.into()),
+            _ => Err(error.failure().into()),
+        },
+    };
+    let pin = site.fingerprint(&node.name);
+    let sending = {
+        let (config, target) = (config.clone(), target.clone());
+        move |permit| async move {
+            let client = at.maintenance(pin).await.map_err(|error| send_error(&error))?;
+            let apply = Apply { target: &target, config: &config };
+            client.apply_configuration(permit, &apply).await.map_err(|error| send_error(&error))?;
+            Ok(Made::default())
+        }
+    };
+    hands.ensure(call, look, sending).await?;
+    let spki = pin.map_or_else(|| "not seen by this run".to_owned(), |spki| spki.to_string());
+    if !sent_before {
+        hands.pin(&identity::pin(&server), &spki).await?;
+    }
+    Ok(())
+}
+
+fn send_error(error: &ClientError) -> SendError {
+    match error.arrival {
+        Arrival::No => SendError::refused(error.failure()),
+        Arrival::Maybe => SendError::lost(error.failure()),
+    }
+}
+
+/// Looks whether the node lets us administer it, on a new connection.
+pub(super) async fn look(site: &Site, node: &NodePlan) -> Verdict {
+    let Some(at) = site.talos(node) else {
+        return Verdict::not_yet("its address is not known yet");
+    };
+    match at.prove_admin(site.talos_admin()).await {
+        Ok(proof) => Verdict::ready(
+            Evidence::new("takes our certificate")
+                .fact("config version", proof.config_version)
+                .fact("certificate.spki", proof.certificate.spki().to_string())
+                .fact("certificate.subject", proof.certificate.facts().subject.clone()),
+        ),
+        Err(error) if node.role == Role::Worker && error.reason == Reason::Refused => {
+            Verdict::ready(Evidence::new("has its config; workers answer once the API is up"))
+        }
+        Err(error) => node_trouble::verdict(site, node, &error),
+    }
+}

@@ -1,0 +1,89 @@
+//! `identity`: the node in maintenance mode is the machine that was made, so
+//! that no secret goes to another.
+
+use clouds::hetzner::Server;
+use engine::Eyes;
+use events::{Cause, Evidence, Role, Verdict};
+use spec::plan::NodePlan;
+use talos::client::{Client, ClientError, Reason};
+
+use super::nodes;
+use crate::hetzner::{blind, explain};
+use crate::{Site, codes, node_trouble};
+
+/// Looks who answers at the node's address.
+pub(super) async fn look(site: &Site, node: &NodePlan, eyes: &Eyes) -> Verdict {
+    let server = match site.hetzner.find::<Server>(&node.name).await {
+        Ok(Some(server)) => server,
+        Ok(None) => return nodes::vanished(node),
+        Err(error) => return blind(error),
+    };
+    let Some(at) = site.talos(node) else {
+        return Verdict::not_yet("its address is not known yet");
+    };
+    match at.prove_admin(site.talos_admin()).await {
+        Ok(proof) => Verdict::ready(
+            Evidence::new("configured by us earlier")
+                .fact("certificate.spki", proof.certificate.spki().to_string()),
+        ),
+        Err(ClientError { reason: Reason::StillInMaintenance { .. }, .. }) => {
+            match at.maintenance(None).await {
+                Ok(client) => identify(site, node, &server, &client).await,
+                Err(error) => node_trouble::verdict(site, node, &error),
+            }
+        }
+        Err(error) if is_waiting_worker(node, &server, eyes, &error) => Verdict::ready(
+            Evidence::new("configured by us earlier; a worker answers once a control plane does"),
+        ),
+        Err(error) => node_trouble::verdict(site, node, &error),
+    }
+}
+
+/// A worker that has its config is closed until a control plane has signed its
+/// certificate. Who it is was proven before the config went there.
+fn is_waiting_worker(node: &NodePlan, server: &Server, eyes: &Eyes, error: &ClientError) -> bool {
+    node.role == Role::Worker
+        && error.reason == Reason::Refused
+        && eyes.pinned(&pin(server)).is_some()
+}
+
+/// The key under which the fingerprint of a machine is kept that was given its config.
+pub(super) fn pin(server: &Server) -> String {
+    format!("identity of server {}", server.id)
+}
+
+async fn identify(site: &Site, node: &NodePlan, server: &Server, client: &Client) -> Verdict {
+    let seen =
+        async { Ok::<_, ClientError>((client.platform_metadata().await?, client.links().await?)) };
+    let (platform, links) = match seen.await {
+        Ok(seen) => seen,
+        Err(error) => return node_trouble::verdict(site, node, &error),
+    };
+    let spki = client.certificate().spki();
+    let macs: Vec<_> = links.iter().map(|link| link.hardware_address.as_str()).collect();
+    let wanted: Vec<_> = server.private_net.iter().map(|net| net.mac_address.as_str()).collect();
+    let evidence = Evidence::new("the machine that was made")
+        .fact("instance id", platform.instance_id.as_str())
+        .fact("platform", platform.platform.as_str())
+        .fact("hardware addresses", macs.join(", "))
+        .fact("maintenance.spki", spki.to_string());
+    let mut wrong = Vec::new();
+    if platform.instance_id != server.id.to_string() {
+        wrong.push(format!("its instance id is {}, not {}", platform.instance_id, server.id));
+    }
+    for mac in wanted.iter().filter(|mac| !mac.is_empty() && !macs.contains(mac)) {
+        wrong.push(format!("it has no network card {mac}"));
+    }
+    if wrong.is_empty() {
+        site.learn_fingerprint(&node.name, spki);
+        return Verdict::ready(evidence);
+    }
+    let message = format!("what answers at {} is not the server {}", client.address(), server.id);
+    Verdict::failed(
+        Cause::new(codes::WRONG_MACHINE, message)
+            .because(wrong)
+            .so("no configuration, and no secret, was sent to it")
+            .seen(evidence)
+            .next(explain(codes::WRONG_MACHINE), "tells more"),
+    )
+}

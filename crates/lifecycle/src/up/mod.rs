@@ -1,0 +1,22 @@
+//! `up`: from a cluster file to a cluster that is proven healthy.
+
+mod addon_stage;
+mod api;
+mod config;
+mod etcd;
+mod identity;
+mod image;
+mod network;
+mod nodes;
+mod preflight;
+mod probing;
+mod proof;
+mod ready;
+mod seal_probe;
+mod secrets;
+mod storage_probe;
+mod table;
+mod work;
+
+pub use table::{Circumstances, TABLE, plan};
+pub use work::Up;

@@ -1,0 +1,160 @@
+//! `nodes`: a server for every node, in the network and behind the firewall.
+
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use clouds::hetzner::{
+    AttachServer, Firewall, Id, Network, Ours, PlacementGroup, PowerOn, Server, ServerStatus,
+    SshKey,
+};
+use engine::{ActError, Hands};
+use events::{Cause, Evidence, Failure, Verdict};
+use spec::plan::{Hardware, NodePlan};
+use tokio::net::TcpStream;
+
+use crate::hetzner::{Clerk, Parts, act_error, blind, explain};
+use crate::{Site, codes};
+
+/// The Talos API.
+pub(crate) const TALOS_PORT: u16 = 50000;
+
+/// How long a port may take to say that it is open.
+const KNOCK: Duration = Duration::from_secs(5);
+
+/// Makes the server, puts it at its address and turns it on: in this order, so
+/// that it never boots outside its network.
+pub(super) async fn act(site: &Site, hands: &Hands, node: &NodePlan) -> Result<(), ActError> {
+    let clerk = site.clerk(hands);
+    let network: Ours<Network> = clerk.there(&site.plan.cluster.to_string()).await?;
+    create(site, hands, node).await?;
+    let server: Ours<Server> = clerk.there(&node.name).await?;
+    let attach = AttachServer { server: server.clone(), network: network.id, ip: node.address };
+    clerk.ensure(attach).await?;
+    clerk.ensure(PowerOn { server }).await
+}
+
+/// Takes the first offer that is not sold out.
+async fn create(site: &Site, hands: &Hands, node: &NodePlan) -> Result<(), ActError> {
+    let clerk = site.clerk(hands);
+    let parts = parts(site, clerk, node).await?;
+    let mut sold_out = Vec::new();
+    for wish in site.wanted().servers(node, &parts) {
+        let offer = format!("{} in {}", wish.server_type, wish.location);
+        match clerk.ensure(wish).await {
+            Ok(()) => return Ok(()),
+            Err(ActError::Hopeless(cause)) if cause.code == codes::SOLD_OUT => {
+                hands.warn(format!("{}: {offer} is sold out", node.name))?;
+                sold_out.extend(cause.because);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    let message = format!("no server type for {} is available", node.name);
+    Err(Cause::new(codes::SOLD_OUT, message)
+        .because(sold_out)
+        .next(explain(codes::SOLD_OUT), "tells how to allow more")
+        .into())
+}
+
+async fn parts(site: &Site, clerk: Clerk<'_>, node: &NodePlan) -> Result<Parts, ActError> {
+    let Hardware::Server { placement_group, offers } = &node.hardware else {
+        return Err(Failure::permanent(format!("{} is not a server", node.name)).into());
+    };
+    let architecture = offers.first().map(|offer| offer.server_type.architecture());
+    let image = architecture.and_then(|architecture| site.image(architecture));
+    let key: Ours<SshKey> = clerk.there(&site.plan.cluster.to_string()).await?;
+    let firewall = site.plan.firewall.as_ref().map(|it| it.name.clone()).unwrap_or_default();
+    let firewall: Ours<Firewall> = clerk.there(&firewall).await?;
+    let group = site.hetzner.find::<PlacementGroup>(placement_group).await.map_err(act_error)?;
+    Ok(Parts {
+        image: image.ok_or_else(|| Failure::permanent("the image was not looked for"))?,
+        ssh_key: key.id,
+        firewall: firewall.id,
+        placement_group: group.map(|group| group.id),
+    })
+}
+
+/// Looks whether the server runs where it should, and its Talos can be reached.
+pub(super) async fn look(site: &Site, node: &NodePlan) -> Verdict {
+    let cloud = &site.hetzner;
+    let server = match cloud.find::<Server>(&node.name).await {
+        Ok(Some(server)) => server,
+        Ok(None) => return vanished(node),
+        Err(error) => return blind(error),
+    };
+    let network = match cloud.find::<Network>(&site.plan.cluster.to_string()).await {
+        Ok(network) => network.map(|network| network.id),
+        Err(error) => return blind(error),
+    };
+    let firewall = match &site.plan.firewall {
+        Some(wanted) => match cloud.find::<Firewall>(&wanted.name).await {
+            Ok(firewall) => firewall.map(|firewall| firewall.id),
+            Err(error) => return blind(error),
+        },
+        None => None,
+    };
+    if let Some(lacking) = lacking(&server, node, network, firewall) {
+        return Verdict::not_yet(lacking.as_str());
+    }
+    let Some(address) = server.public_address() else {
+        return Verdict::not_yet("it has no public address yet");
+    };
+    knock(site, node, &server, address).await
+}
+
+/// Returns what a server lacks to be the one that is wanted.
+fn lacking(
+    server: &Server,
+    node: &NodePlan,
+    network: Option<Id<Network>>,
+    firewall: Option<Id<Firewall>>,
+) -> Option<String> {
+    if server.status != ServerStatus::Running {
+        return Some(format!("the server is {}", server.status));
+    }
+    let private = network.and_then(|network| server.address_in(network));
+    if private != Some(node.address) {
+        let is = private.map_or_else(|| "none".to_owned(), |address| address.to_string());
+        return Some(format!("its private address is {is}, not {}", node.address));
+    }
+    if !firewall.is_none_or(|firewall| server.is_behind(firewall)) {
+        return Some("the firewall does not guard it yet".to_owned());
+    }
+    None
+}
+
+async fn knock(site: &Site, node: &NodePlan, server: &Server, address: IpAddr) -> Verdict {
+    let talos = SocketAddr::new(address, TALOS_PORT);
+    match tokio::time::timeout(KNOCK, TcpStream::connect(talos)).await {
+        Ok(Ok(_)) => {
+            site.learn_address(&node.name, address);
+            let evidence = Evidence::new("running")
+                .fact("server", server.id.to_string())
+                .fact("type", server.server_type.name.as_str())
+                .fact("location", server.location.name.as_str())
+                .fact("address", address.to_string())
+                .fact("private address", node.address.to_string());
+            Verdict::ready(evidence)
+        }
+        Ok(Err(error)) => closed(node, talos, &error.to_string(), codes::NODE_REFUSES),
+        Err(_) => closed(node, talos, "no answer", codes::NODE_UNREACHABLE),
+    }
+}
+
+fn closed(node: &NodePlan, talos: SocketAddr, why: &str, code: events::Code) -> Verdict {
+    let what = format!("{talos} is not open: {why}");
+    let message = format!("{} cannot be reached on port {TALOS_PORT}", node.name);
+    let cause = Cause::new(code, message)
+        .because([what.clone()])
+        .next(explain(code), "tells what to look at");
+    Verdict::not_yet(events::Because::new(what).in_the_end(cause))
+}
+
+/// The act has made it or seen it: somebody else has taken it away since.
+pub(super) fn vanished(node: &NodePlan) -> Verdict {
+    let cause = Cause::new(codes::SERVER_GONE, format!("the server {} has vanished", node.name))
+        .because(["it was there, and the cloud knows it no more".to_owned()])
+        .so("somebody deleted it; the next run makes it anew")
+        .next("seaworthy up", "makes it anew");
+    Verdict::failed(cause)
+}

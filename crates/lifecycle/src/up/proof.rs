@@ -1,0 +1,200 @@
+//! `proof`: pods on all nodes reach each other, names and the world outside,
+//! and everything stays healthy.
+
+use addons::probe::{DATAPATH_PORT, Datapath, ProbeKind};
+use engine::{ActError, Hands};
+use events::{Because, Cause, Code, Evidence, Failure, NodeName, Verdict};
+use serde_json::Value;
+use spec::plan::Stage;
+
+use super::probing::Probing;
+use super::{addon_stage, ready};
+use crate::hetzner::explain;
+use crate::{Site, codes, kube, node_trouble};
+
+/// Kubernetes' own test server: it dials others when asked to.
+const IMAGE: &str = "registry.k8s.io/e2e-test-images/agnhost:2.57";
+
+/// More than fits into one packet anywhere on the way.
+const LARGE: usize = 2_000;
+
+/// What is asked of a probe pod, and what is wrong if it fails.
+struct Question {
+    from: NodeName,
+    to: String,
+    host: String,
+    port: u16,
+    request: String,
+    expected: Option<String>,
+    code: Code,
+}
+
+/// Probes the ways between all nodes.
+pub(super) async fn probe(site: &Site, hands: &Hands) -> Result<Verdict, ActError> {
+    let probing = Probing { site, hands, kind: ProbeKind::Datapath };
+    let nodes: Vec<_> =
+        site.plan.nodes.iter().map(|node| NodeName::from(node.name.as_str())).collect();
+    let count = nodes.len();
+    if probing.found().is_none() {
+        let datapath =
+            Datapath { run: hands.eyes().run(), nodes: nodes.clone(), image: IMAGE.to_owned() };
+        probing.make(datapath.objects()).await?;
+        let addresses = match addresses(site, &datapath).await? {
+            Ok(addresses) => addresses,
+            Err(waiting) => return Ok(Verdict::not_yet(waiting)),
+        };
+        if let Some(verdict) = matrix(site, &datapath, &addresses).await? {
+            return Ok(verdict);
+        }
+        probing.find(&format!("{count}×{count}")).await?;
+    }
+    Ok(match probing.clear().await? {
+        Some(verdict) => verdict,
+        None => Verdict::ready(
+            Evidence::new(format!("datapath {count}×{count}, DNS, egress"))
+                .fact("pairs, with small and large packets", count * count)
+                .fact("names", "inside and outside")
+                .fact("egress", OUTSIDE),
+        ),
+    })
+}
+
+/// A name and a server that everybody may ask.
+const OUTSIDE: &str = "example.com";
+
+/// Returns the addresses of the probe pods, once all are ready.
+async fn addresses(
+    site: &Site,
+    datapath: &Datapath,
+) -> Result<Result<Vec<(NodeName, String)>, String>, Failure> {
+    let namespace = datapath.mark().namespace();
+    let scope = objects::Scope::all(kube::kind("v1", "Pod")).within(&namespace);
+    let pods = kube::list(site, &scope).await?;
+    let mut addresses = Vec::new();
+    for node in &datapath.nodes {
+        let name = Datapath::pod_name(node);
+        let pod = pods.iter().find(|pod| pod.id().name == name);
+        let ready = pod.is_some_and(|pod| {
+            pod.items("/status/conditions")
+                .iter()
+                .any(|it| it["type"] == "Ready" && it["status"] == "True")
+        });
+        match pod.and_then(|pod| pod.text("/status/podIP")).filter(|_| ready) {
+            Some(ip) => addresses.push((node.clone(), ip.to_owned())),
+            None => return Ok(Err(format!("{node}: its probe pod is not ready yet"))),
+        }
+    }
+    Ok(Ok(addresses))
+}
+
+/// Asks every pod for every other one, and for names. Returns what is broken.
+async fn matrix(
+    site: &Site,
+    datapath: &Datapath,
+    addresses: &[(NodeName, String)],
+) -> Result<Option<Verdict>, Failure> {
+    let mut broken = Vec::new();
+    for question in questions(datapath, addresses) {
+        if let Err(why) = ask(site, datapath, &question).await? {
+            let line = format!("{} → {}: {why}", question.from, question.to);
+            broken.push((question.code, line));
+        }
+    }
+    let Some((code, first)) = broken.first().cloned() else { return Ok(None) };
+    let message = match code {
+        codes::NAMES_BROKEN => "names do not resolve in pods".to_owned(),
+        _ => format!("{} of the ways between nodes are broken", broken.len()),
+    };
+    let cause = Cause::new(code, message)
+        .because(broken.into_iter().map(|(_, line)| line))
+        .next(explain(code), "tells what to look at");
+    Ok(Some(Verdict::not_yet(Because::new(first).in_the_end(cause))))
+}
+
+fn questions(datapath: &Datapath, addresses: &[(NodeName, String)]) -> Vec<Question> {
+    let large = "x".repeat(LARGE);
+    let service =
+        format!("{}.{}.svc.cluster.local", Datapath::SERVICE, datapath.mark().namespace());
+    let mut questions = Vec::new();
+    for (from, _) in addresses {
+        for (to, ip) in addresses {
+            let question = |to: String, request: String, expected: Option<String>| Question {
+                from: from.clone(),
+                to,
+                host: ip.clone(),
+                port: DATAPATH_PORT,
+                request,
+                expected,
+                code: codes::DATAPATH_BROKEN,
+            };
+            questions.push(question(
+                to.to_string(),
+                "hostname".to_owned(),
+                Some(Datapath::pod_name(to)),
+            ));
+            let echo = format!("echo?msg={large}");
+            questions.push(question(format!("{to}, large packets"), echo, Some(large.clone())));
+        }
+        let named = |host: &str, port, request: &str| Question {
+            from: from.clone(),
+            to: host.to_owned(),
+            host: host.to_owned(),
+            port,
+            request: request.to_owned(),
+            expected: None,
+            code: codes::NAMES_BROKEN,
+        };
+        questions.push(named(&service, DATAPATH_PORT, "hostname"));
+        questions.push(named(OUTSIDE, 80, "index.html"));
+    }
+    questions
+}
+
+/// Lets a pod dial, through the API.
+async fn ask(
+    site: &Site,
+    datapath: &Datapath,
+    question: &Question,
+) -> Result<Result<(), String>, Failure> {
+    let Question { from, host, port, request, expected, .. } = question;
+    let (namespace, pod) = (datapath.mark().namespace(), Datapath::pod_name(from));
+    let request = request.replace('?', "%3F").replace('=', "%3D");
+    let path = format!(
+        "/api/v1/namespaces/{namespace}/pods/{pod}:{DATAPATH_PORT}/proxy/dial\
+         ?host={host}&port={port}&protocol=http&tries=1&request={request}"
+    );
+    let answer = match kube::any(site).await?.raw(&path).await {
+        Ok(answer) => answer,
+        Err(error) => return Ok(Err(error.failure().to_string())),
+    };
+    let answer: Value = serde_json::from_slice(&answer).unwrap_or_default();
+    let said = answer["responses"].as_array().and_then(|all| all.first()).and_then(Value::as_str);
+    Ok(match (said, expected) {
+        (None, _) => {
+            let error =
+                answer["errors"].as_array().and_then(|all| all.first()).and_then(Value::as_str);
+            Err(error.unwrap_or("no answer").to_owned())
+        }
+        (Some(said), Some(expected)) if said != expected => {
+            Err(format!("somebody else answered: {said}"))
+        }
+        (Some(_), _) => Ok(()),
+    })
+}
+
+/// Looks at everything again that must stay so.
+pub(super) async fn look(site: &Site) -> Verdict {
+    for node in &site.plan.nodes {
+        let verdict = ready::look(site, node).await;
+        if !matches!(verdict, Verdict::Ready { .. }) {
+            return node_trouble::of(node, verdict);
+        }
+    }
+    let verdict = addon_stage::look(site, Stage::Cni).await;
+    if !matches!(verdict, Verdict::Ready { .. }) {
+        return verdict;
+    }
+    let (window, count) = (site.plan.stability_window, site.plan.nodes.len());
+    let summary = format!("datapath {count}×{count}, DNS, egress; {window} stable");
+    Verdict::ready(Evidence::new(summary).fact("nodes", count))
+}

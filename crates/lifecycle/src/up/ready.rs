@@ -1,0 +1,232 @@
+//! `ready`: of every node Talos, the kubelet and Kubernetes say the same.
+
+use std::time::Duration;
+
+use events::{Because, Cause, Code, Evidence, Failure, Verdict};
+use objects::{Object, Scope};
+use spec::plan::NodePlan;
+use talos::client::{ClientError, MachineStatus, Service};
+
+use crate::hetzner::explain;
+use crate::{Site, codes, kube, node_trouble};
+
+/// Talos renews a lease every ten seconds; an older one is of a node that is gone.
+const FRESH: Duration = Duration::from_secs(40);
+
+/// Looks at the node from all three sides. The first to say no is told, with
+/// what the others say behind it.
+pub(super) async fn look(site: &Site, node: &NodePlan) -> Verdict {
+    let machine = machine(site, node).await;
+    let object = match kube::get(site, &kube::kind("v1", "Node").named(None, &node.name)).await {
+        Ok(object) => object,
+        Err(error) => return kube::blind(error),
+    };
+    let Some(object) = object else { return absent(node, &machine) };
+    let (status, services) = match machine {
+        Ok(machine) => machine,
+        Err(error) => return node_trouble::verdict(site, node, &error),
+    };
+    if let Some(kubelet) = unwell(&services) {
+        return unhealthy(site, node, &status, kubelet).await;
+    }
+    if let Some(verdict) = condition(node, &object) {
+        return verdict;
+    }
+    if !status.ready {
+        return unmet(node, &status);
+    }
+    if let Some(verdict) = lease(site, node).await {
+        return verdict;
+    }
+    if site.plan.nodes.first() == Some(node)
+        && let Some(verdict) = whole_cluster(site).await
+    {
+        return verdict;
+    }
+    let kubelet = object.text("/status/nodeInfo/kubeletVersion").unwrap_or("unknown");
+    Verdict::ready(
+        Evidence::new("ready")
+            .fact("machine stage", format!("{:?}", status.stage).to_lowercase())
+            .fact("kubelet", kubelet)
+            .fact("provider id", object.text("/spec/providerID").unwrap_or("none")),
+    )
+}
+
+/// Looks whether all nodes have joined, and says why the first did not.
+pub(super) async fn somebody_is_absent(site: &Site) -> Option<Verdict> {
+    let there = match kube::list(site, &Scope::all(kube::kind("v1", "Node"))).await {
+        Ok(there) => there,
+        Err(error) => return Some(kube::blind(error)),
+    };
+    let is_there = |node: &&NodePlan| there.iter().any(|object| object.id().name == node.name);
+    let absent = site.plan.nodes.iter().find(|node| !is_there(node))?;
+    let machine = machine(site, absent).await;
+    let verdict = match &machine {
+        Ok((status, services)) if unwell(services).is_some() => {
+            unhealthy(site, absent, status, unwell(services)?).await
+        }
+        _ => self::absent(absent, &machine),
+    };
+    Some(node_trouble::of(absent, verdict))
+}
+
+fn unwell(services: &[Service]) -> Option<&Service> {
+    services.iter().find(|it| it.id == "kubelet" && !it.is_well())
+}
+
+async fn machine(
+    site: &Site,
+    node: &NodePlan,
+) -> Result<(MachineStatus, Vec<Service>), ClientError> {
+    let at = site.talos(node).expect("the stage `nodes` has learned the address");
+    let client = at.authenticated(site.talos_admin()).await?;
+    Ok((client.machine_status().await?, client.service_list().await?))
+}
+
+/// There is no Node object: what the machine says of itself tells why.
+fn absent(
+    node: &NodePlan,
+    machine: &Result<(MachineStatus, Vec<Service>), ClientError>,
+) -> Verdict {
+    let what = "there is no Node of this name";
+    let behind = match machine {
+        Ok((status, _)) => {
+            let unmet = status.unmet.iter().map(|it| format!("{}: {}", it.name, it.reason));
+            let mut lines = vec![format!("its machine is {}", stage(status))];
+            lines.extend(unmet);
+            lines
+        }
+        Err(error) => vec![format!("its Talos API does not answer: {}", error.reason)],
+    };
+    let cause =
+        Cause::new(codes::NODE_NEVER_JOINED, format!("{} never joined the cluster", node.name))
+            .because(behind.clone())
+            .so("the control planes answer; what is missing is on the way from this node to them")
+            .next(explain(codes::NODE_NEVER_JOINED), "tells what to look at");
+    let because = behind.into_iter().fold(Because::new(what), Because::caused_by);
+    Verdict::not_yet(because.in_the_end(cause))
+}
+
+async fn unhealthy(
+    site: &Site,
+    node: &NodePlan,
+    status: &MachineStatus,
+    kubelet: &Service,
+) -> Verdict {
+    let message = match &kubelet.health {
+        talos::client::Health::Unhealthy(message) if !message.is_empty() => message.clone(),
+        _ if kubelet.last_event.is_empty() => format!("its service is {}", kubelet.state),
+        _ => format!("its service is {}: {}", kubelet.state, kubelet.last_event),
+    };
+    let what = format!("kubelet: {message}");
+    let unmet: Vec<_> =
+        status.unmet.iter().map(|it| format!("{}: {}", it.name, it.reason)).collect();
+    let events = pod_events(site, node).await.unwrap_or_default();
+    let cause = Cause::new(
+        codes::KUBELET_UNHEALTHY,
+        format!("the kubelet of {} is not healthy", node.name),
+    )
+    .because([message])
+    .because(events)
+    .because(unmet)
+    .next(format!("talosctl -n {} logs kubelet", node.name), "shows what it says itself")
+    .next(explain(codes::KUBELET_UNHEALTHY), "tells more");
+    Verdict::not_yet(Because::new(what).in_the_end(cause))
+}
+
+/// Returns the newest warnings about pods of a node.
+async fn pod_events(site: &Site, node: &NodePlan) -> Result<Vec<String>, Failure> {
+    let scope = Scope::all(kube::kind("v1", "Event")).with_fields("type=Warning");
+    let events = kube::list(site, &scope).await?;
+    let of_node = |event: &&Object| event.text("/source/host") == Some(&node.name);
+    let line = |event: &Object| {
+        let text = |pointer| event.text(pointer).unwrap_or_default();
+        format!("{} {}: {}", text("/reason"), text("/involvedObject/name"), text("/message"))
+    };
+    Ok(events.iter().filter(of_node).map(line).take(3).collect())
+}
+
+fn condition(node: &NodePlan, object: &Object) -> Option<Verdict> {
+    let conditions = object.items("/status/conditions");
+    let ready = conditions.iter().find(|it| it["type"] == "Ready");
+    let text = |key: &str| ready.and_then(|it| it[key].as_str()).unwrap_or("unknown").to_owned();
+    if text("status") == "True" {
+        return None;
+    }
+    let what = format!("{}: {}", text("reason"), text("message"));
+    Some(not_yet(codes::NODE_NOT_READY, format!("{} is not ready", node.name), what, Vec::new()))
+}
+
+fn unmet(node: &NodePlan, status: &MachineStatus) -> Verdict {
+    let unmet: Vec<_> =
+        status.unmet.iter().map(|it| format!("{}: {}", it.name, it.reason)).collect();
+    let first = unmet.first().cloned().unwrap_or_else(|| format!("it is {}", stage(status)));
+    let what = format!("machine not ready: {first}");
+    not_yet(codes::NODE_NOT_READY, format!("{} is not ready", node.name), what, unmet)
+}
+
+async fn lease(site: &Site, node: &NodePlan) -> Option<Verdict> {
+    let id =
+        kube::kind("coordination.k8s.io/v1", "Lease").named(Some("kube-node-lease"), &node.name);
+    let lease = match kube::get(site, &id).await {
+        Ok(lease) => lease,
+        Err(error) => return Some(kube::blind(error)),
+    };
+    let renewed = lease.as_ref().and_then(|lease| lease.text("/spec/renewTime"));
+    let renewed = renewed.and_then(|text| text.parse::<jiff::Timestamp>().ok());
+    let age = renewed.map(|at| site.clock.now().duration_since(at));
+    match age {
+        Some(age) if age.as_secs() <= i64::try_from(FRESH.as_secs()).unwrap_or(i64::MAX) => None,
+        Some(age) => {
+            let what = format!("its lease is {} s old", age.as_secs());
+            Some(not_yet(
+                codes::NODE_NOT_READY,
+                format!("{} is not ready", node.name),
+                what,
+                Vec::new(),
+            ))
+        }
+        None => Some(Verdict::not_yet("it has no lease yet")),
+    }
+}
+
+/// What no single node can answer: names resolve, and no certificate waits.
+async fn whole_cluster(site: &Site) -> Option<Verdict> {
+    let slices = Scope::all(kube::kind("discovery.k8s.io/v1", "EndpointSlice"))
+        .within("kube-system")
+        .labelled("kubernetes.io/service-name=kube-dns");
+    let slices = match kube::list(site, &slices).await {
+        Ok(slices) => slices,
+        Err(error) => return Some(kube::blind(error)),
+    };
+    let ready = slices.iter().flat_map(|slice| slice.items("/endpoints"));
+    if ready.filter(|endpoint| endpoint["conditions"]["ready"] == true).count() == 0 {
+        let what = "CoreDNS has no ready endpoint".to_owned();
+        return Some(not_yet(
+            codes::DNS_NOT_READY,
+            "the cluster has no DNS".to_owned(),
+            what,
+            Vec::new(),
+        ));
+    }
+    let requests = Scope::all(kube::kind("certificates.k8s.io/v1", "CertificateSigningRequest"));
+    let requests = match kube::list(site, &requests).await {
+        Ok(requests) => requests,
+        Err(error) => return Some(kube::blind(error)),
+    };
+    let pending = requests.iter().filter(|it| it.items("/status/conditions").is_empty()).count();
+    (pending > 0)
+        .then(|| Verdict::not_yet(format!("{pending} certificate requests wait for approval")))
+}
+
+fn stage(status: &MachineStatus) -> String {
+    format!("{:?}", status.stage).to_lowercase()
+}
+
+fn not_yet(code: Code, message: String, what: String, behind: Vec<String>) -> Verdict {
+    let cause = Cause::new(code, message)
+        .because([what.clone()])
+        .because(behind)
+        .next(explain(code), "tells more");
+    Verdict::not_yet(Because::new(what).in_the_end(cause))
+}

@@ -1,0 +1,98 @@
+//! What each stage of `up` does, by its name.
+
+use std::sync::Arc;
+
+use engine::{ActError, Eyes, Hands, Skip, Work};
+use events::{CheckName, Digest, Failure, Unit, Verdict};
+use spec::plan::Stage;
+
+use super::{
+    addon_stage, api, config, etcd, identity, image, network, nodes, preflight, proof, ready,
+    seal_probe, secrets, storage_probe,
+};
+use crate::Site;
+
+/// The doing behind the stages of `up`.
+#[derive(Clone)]
+pub struct Up {
+    site: Arc<Site>,
+}
+
+impl Up {
+    /// Works on a site.
+    pub fn new(site: Arc<Site>) -> Self {
+        Self { site }
+    }
+
+    fn stage(unit: &Unit) -> Stage {
+        let named = |stage: &&Stage| stage.as_str() == unit.stage.as_str();
+        *Stage::all().iter().find(named).expect("units are made from the table of `up`")
+    }
+}
+
+impl Work for Up {
+    async fn act(&self, unit: &Unit, hands: &Hands) -> Result<(), ActError> {
+        let site = &self.site;
+        match Self::stage(unit) {
+            Stage::Secrets => secrets::act(site, hands).await,
+            Stage::Network => network::act(site, hands).await,
+            Stage::Nodes => nodes::act(site, hands, site.node(unit)).await,
+            Stage::Config => config::act(site, hands, site.node(unit)).await,
+            Stage::Etcd => etcd::act(site, hands).await,
+            stage @ (Stage::Cni | Stage::Cloud | Stage::Storage | Stage::Seal | Stage::Gitops) => {
+                addon_stage::act(site, hands, stage).await
+            }
+            Stage::Preflight
+            | Stage::Image
+            | Stage::Identity
+            | Stage::Api
+            | Stage::Ready
+            | Stage::Proof => Ok(()),
+        }
+    }
+
+    async fn look(&self, unit: &Unit, _: &CheckName, eyes: &Eyes) -> Verdict {
+        let site = &self.site;
+        site.marked(match Self::stage(unit) {
+            Stage::Preflight => preflight::look(site).await,
+            Stage::Secrets => secrets::look(site, eyes),
+            Stage::Image => image::look(site).await,
+            Stage::Network => network::look(site).await,
+            Stage::Nodes => nodes::look(site, site.node(unit)).await,
+            Stage::Identity => identity::look(site, site.node(unit), eyes).await,
+            Stage::Config => config::look(site, site.node(unit)).await,
+            Stage::Etcd => etcd::look(site).await,
+            Stage::Api => api::look(site).await,
+            Stage::Ready => ready::look(site, site.node(unit)).await,
+            Stage::Proof => proof::look(site).await,
+            stage @ (Stage::Cni | Stage::Cloud | Stage::Storage | Stage::Seal | Stage::Gitops) => {
+                addon_stage::look(site, stage).await
+            }
+        })
+    }
+
+    async fn probe(&self, unit: &Unit, _: &CheckName, hands: &Hands) -> Result<Verdict, ActError> {
+        let site = &self.site;
+        let verdict = match Self::stage(unit) {
+            Stage::Storage => storage_probe::probe(site, hands).await?,
+            Stage::Seal => seal_probe::probe(site, hands).await?,
+            Stage::Proof => proof::probe(site, hands).await?,
+            stage => return Err(Failure::permanent(format!("{stage} has no probe")).into()),
+        };
+        Ok(site.marked(verdict))
+    }
+
+    /// What a probe found stays true for as long as the same nodes run the same cluster.
+    async fn inputs(&self, unit: &Unit, probe: &CheckName, _: &Eyes) -> Result<Digest, Failure> {
+        let plan = serde_json::to_string(&self.site.plan)
+            .map_err(|error| Failure::permanent(error.to_string()))?;
+        Ok(Digest::of(format!("{unit} {probe} {plan}").as_bytes()))
+    }
+
+    fn skip(&self, unit: &Unit, check: Option<&CheckName>) -> Option<Skip> {
+        match check {
+            None => addon_stage::skip(&self.site.plan, Self::stage(unit)),
+            Some(_) => None,
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! A simulated world with one cluster's state folder beside it.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use clouds::hetzner::{Endpoint, Hetzner, Server, Settings, Trust};
+use engine::{Backoff, Cancel, Chance, Engine, Opening, Session, StateFolder, Until, Work};
+use events::journal::Durability;
+use events::{Clock, Event, Plan, RunOutcome, Secret};
+use lifecycle::Site;
+use lifecycle::down::{self, Down};
+use lifecycle::up::{self, Circumstances, Up};
+use rand::SeedableRng as _;
+use rand::rngs::StdRng;
+use report::Story;
+use report::terminal::{Palette, Plain, Printer as _};
+use sim::hetzner::ForeignCluster;
+use sim::world::World;
+use sim::{Tempo, WallClock};
+use talos::pki::PrivateKey;
+use talos::secrets::Bundle;
+
+/// How fast the world runs.
+const SPEED: u32 = 100;
+
+const TOKEN: &str = "canary-token-of-the-simulated-project-0123456789abcdefghijklmnopq";
+
+/// The stage that runs go to.
+pub(crate) const LAST: &str = "proof";
+
+/// A world and the state of a cluster in it.
+pub(crate) struct Harbour {
+    pub(crate) world: World,
+    state: tempfile::TempDir,
+    cluster: spec::Cluster,
+}
+
+/// What came of a run.
+pub(crate) struct Ran {
+    pub(crate) outcome: RunOutcome,
+    pub(crate) is_done: bool,
+    /// What a terminal would have shown.
+    pub(crate) text: String,
+}
+
+impl Harbour {
+    pub(crate) async fn new(number: &str, control_planes: u32, workers: u32) -> Self {
+        let cluster = cluster(control_planes, workers);
+        let settings = sim::world::Settings {
+            range: format!("127.77.{number}.0/24").parse().unwrap(),
+            tempo: Tempo::times(SPEED),
+            token: TOKEN.to_owned(),
+            clock: WallClock::new(now),
+            seed: 1,
+            talos: vec![cluster.talos.version.to_string()],
+            tenants: sim::tenants::Knobs::default(),
+        };
+        let world = World::start(settings).await.unwrap();
+        let state = tempfile::tempdir().unwrap();
+        // An RSA key takes seconds; Talos takes this one too.
+        let key = PrivateKey::p256().unwrap();
+        let bundle = Bundle::generate(key, now(), &mut StdRng::seed_from_u64(1)).unwrap();
+        bundle.save_new(&state.path().join("secrets.yaml")).unwrap();
+        Self { world, state, cluster }
+    }
+
+    pub(crate) async fn up(&self, until: Option<&str>) -> Ran {
+        let folder = self.folder();
+        let site = self.site(&folder);
+        let now = Circumstances { simulated_speed: Some(SPEED), ..Circumstances::default() };
+        let plan = up::plan(&site.plan, folder.cluster(), "test", &now);
+        let until = until.map_or(Until::TheEnd, |stage| Until::Stage(stage.into()));
+        run(&folder, plan, until, Arc::new(Up::new(Arc::new(site)))).await
+    }
+
+    pub(crate) async fn down(&self) -> Ran {
+        let folder = self.folder();
+        let site = self.site(&folder);
+        let plan = down::plan("demo", folder.cluster(), "test", Some(SPEED));
+        run(&folder, plan, Until::TheEnd, Arc::new(Down::new(site.hetzner.clone(), Some(SPEED))))
+            .await
+    }
+
+    /// Puts somebody else's cluster into the same project, under a similar name.
+    pub(crate) fn add_neighbours(&self) {
+        self.world.hetzner().add_foreign_cluster(&ForeignCluster {
+            name: "demo-staging".to_owned(),
+            labels: [("cluster".to_owned(), "demo-staging".to_owned())].into(),
+            servers: 3,
+        });
+    }
+
+    /// Returns the servers that are not ours.
+    pub(crate) async fn servers_of_others(&self) -> Vec<(u64, String)> {
+        let folder = self.folder();
+        let servers = self.site(&folder).hetzner.all::<Server>().await.unwrap();
+        let id = folder.cluster().to_string();
+        let ours = |server: &Server| server.labels.get(clouds::CLUSTER_ID) == Some(&id);
+        let others = servers.into_iter().filter(|server| !ours(server));
+        others.map(|server| (server.id.number(), server.name)).collect()
+    }
+
+    /// Searches all that was written and shown for secrets.
+    pub(crate) fn leaks(&self, shown: &str) -> Vec<String> {
+        let bundle = Bundle::load(&self.root().join("secrets.yaml")).unwrap();
+        let mut secrets = bundle.secrets();
+        secrets.push(("cloud token".to_owned(), Secret::new(TOKEN)));
+        let mut files = vec![("the terminal".to_owned(), shown.as_bytes().to_vec())];
+        collect(&self.root().join("runs"), &mut files);
+        assert!(files.len() > 3, "there are journals to search");
+        let mut leaks = Vec::new();
+        for (name, secret) in &secrets {
+            let forms = [secret.reveal().to_owned(), STANDARD.encode(secret.reveal())];
+            for (file, bytes) in &files {
+                let text = String::from_utf8_lossy(bytes);
+                if forms.iter().any(|form| text.contains(form.trim())) {
+                    leaks.push(format!("{name} in {file}"));
+                }
+            }
+        }
+        leaks
+    }
+
+    fn folder(&self) -> StateFolder {
+        StateFolder::open(self.root(), &Chance::real()).unwrap()
+    }
+
+    fn root(&self) -> &Path {
+        self.state.path()
+    }
+
+    fn site(&self, folder: &StateFolder) -> Site {
+        let settings = Settings {
+            endpoint: Endpoint::parse(&self.world.hetzner().endpoint()).unwrap(),
+            token: Secret::new(TOKEN),
+            trust: Trust::Only(self.world.authority().as_bytes().to_vec()),
+            timeout: Duration::from_secs(10),
+            cluster: folder.cluster(),
+            clock: Clock::real(),
+        };
+        let plan = spec::Plan::of(&self.cluster, folder.cluster());
+        let hetzner = Hetzner::new(settings).unwrap();
+        let mut site = Site::new(plan, hetzner, self.root(), Clock::real(), Chance::real());
+        site.speed = Some(SPEED);
+        site.token = Secret::new(TOKEN);
+        site.mine = vec!["127.0.0.1".parse().unwrap()];
+        site
+    }
+}
+
+fn collect(folder: &Path, files: &mut Vec<(String, Vec<u8>)>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect(&path, files);
+        } else {
+            files.push((path.display().to_string(), std::fs::read(&path).unwrap()));
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the simulated world's timestamps are real")]
+fn now() -> jiff::Timestamp {
+    jiff::Timestamp::now()
+}
+
+fn cluster(control_planes: u32, workers: u32) -> spec::Cluster {
+    let pools = match workers {
+        0 => String::new(),
+        _ => format!("  pools:\n    - {{ name: workers, count: {workers}, type: cax21 }}\n"),
+    };
+    let text = format!(
+        "apiVersion: seaworthy.dev/v1
+kind: Cluster
+metadata: {{ name: demo }}
+spec:
+  cloud:
+    hetzner: {{ location: fsn1, network: 10.0.0.0/16 }}
+  talos: {{ version: v1.14.1 }}
+  kubernetes: {{ version: v1.36.3 }}
+  controlPlane: {{ count: {control_planes}, type: cax11 }}
+{pools}  addons:
+    cilium: {{}}
+    hcloud-ccm: {{}}
+    hcloud-csi: {{}}
+    sealed-secrets: {{}}
+"
+    );
+    let reading = spec::read("cluster.yaml", text.as_bytes());
+    let told = reading.render(spec::Colour::Plain);
+    reading.into_cluster().unwrap_or_else(|_| panic!("{told}"))
+}
+
+async fn run<W: Work>(folder: &StateFolder, plan: Plan, until: Until, work: Arc<W>) -> Ran {
+    let (clock, chance) = (Clock::real(), Chance::real());
+    let told = Arc::new(Mutex::new((Story::default(), Plain::new(Palette::Plain), Vec::new())));
+    let telling = Arc::clone(&told);
+    let observer = move |event: &Event| {
+        let (story, printer, out) = &mut *telling.lock().unwrap();
+        story.apply(event);
+        printer.event(story, event, out).unwrap();
+    };
+    let opening = Opening {
+        pid: std::process::id(),
+        host: "test".to_owned(),
+        command: plan.command.clone(),
+        durability: Durability::Unsynced,
+        observers: vec![Box::new(observer)],
+    };
+    let session = Session::open(folder, opening, clock, &chance).unwrap();
+    let engine = Engine { session, chance, cancel: Cancel::new(), backoff: Backoff::default() };
+    let finished = engine.run(plan, &until, work).await.unwrap();
+    let text = String::from_utf8(told.lock().unwrap().2.clone()).unwrap();
+    Ran { outcome: finished.outcome, is_done: finished.is_done, text }
+}
