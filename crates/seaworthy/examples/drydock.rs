@@ -19,8 +19,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::{
-    ActError, Arrived, Chance, Check, Eyes, Hands, Pace, Scope, SendError, Sight, Stage,
-    StateFolder, Until, Work, planned,
+    ActError, Chance, Check, Eyes, Hands, Pace, Scope, SendError, Sight, Stage, StateFolder, Until,
+    Work, planned,
 };
 use events::{
     Call, CallClass, Cause, CheckName, Clock, Code, Digest, Evidence, Failure, Made, Permit, Plan,
@@ -89,7 +89,7 @@ impl Dock {
 }
 
 fn lost(error: &std::io::Error) -> SendError {
-    SendError { failure: Failure::permanent(error.to_string()), arrived: Arrived::Maybe }
+    SendError::lost(Failure::permanent(error.to_string()))
 }
 
 impl Work for Dock {

@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::command_error::CommandError;
-use crate::commands::{completions, init, plan, report, schema, validate};
+use crate::commands::{
+    completions, credentials, down, explain, init, plan, rehearse, report, schema, sim, up,
+    validate,
+};
 use crate::exit::Exit;
 use crate::ui::Ui;
 
@@ -53,7 +56,14 @@ pub(crate) enum Command {
     Init(init::InitArgs),
     Validate(validate::ValidateArgs),
     Plan(plan::PlanArgs),
+    Rehearse(rehearse::RehearseArgs),
+    Up(up::UpArgs),
+    Down(down::DownArgs),
+    Kubeconfig(credentials::KubeconfigArgs),
+    Talosconfig(credentials::TalosconfigArgs),
+    Explain(explain::ExplainArgs),
     Report(report::ReportArgs),
+    Sim(sim::SimArgs),
     Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),
 }
@@ -65,7 +75,14 @@ impl Command {
             Self::Init(args) => init::run(&args, ui),
             Self::Validate(args) => validate::run(&args, ui),
             Self::Plan(args) => plan::run(&args, shared, ui),
+            Self::Rehearse(args) => rehearse::run(&args, shared, ui),
+            Self::Up(args) => up::run(&args, shared, ui),
+            Self::Down(args) => down::run(&args, shared, ui),
+            Self::Kubeconfig(args) => credentials::kubeconfig(&args, shared, ui),
+            Self::Talosconfig(args) => credentials::talosconfig(&args, shared, ui),
+            Self::Explain(args) => explain::run(&args, ui),
             Self::Report(args) => report::run(args, shared, ui),
+            Self::Sim(args) => sim::run(&args, ui),
             Self::Schema(args) => schema::run(&args, ui),
             Self::Completions(args) => completions::run(&args, ui),
         }

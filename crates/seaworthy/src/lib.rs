@@ -11,6 +11,7 @@ mod exit;
 mod reference;
 mod run_finder;
 mod running;
+mod target;
 mod ui;
 
 use std::process::ExitCode;
@@ -21,7 +22,7 @@ use crate::cli::Cli;
 use crate::exit::Exit;
 use crate::ui::Ui;
 
-pub use crate::reference::reference;
+pub use crate::reference::{faults, reference};
 pub use crate::running::{Order, drive};
 
 /// Reads the command line, does what was asked, and returns how the process ends.

@@ -1,10 +1,16 @@
 //! One file per command: its arguments, whose comments are its help, and what it does.
 
 pub(crate) mod completions;
+pub(crate) mod credentials;
+pub(crate) mod down;
+pub(crate) mod explain;
 pub(crate) mod init;
 pub(crate) mod plan;
+pub(crate) mod rehearse;
 pub(crate) mod report;
 pub(crate) mod schema;
+pub(crate) mod sim;
+pub(crate) mod up;
 pub(crate) mod validate;
 
 use std::io::{self, Write as _};
@@ -18,7 +24,7 @@ use crate::exit::Exit;
 use crate::ui::Ui;
 
 /// The cluster file that is meant where none is named.
-const CLUSTER_FILE: &str = "cluster.yaml";
+pub(crate) const CLUSTER_FILE: &str = "cluster.yaml";
 
 /// The folder that holds the state of clusters, beside their files.
 const STATE_FOLDER: &str = ".seaworthy";
@@ -36,7 +42,7 @@ fn read_file(path: &Path) -> Result<Vec<u8>, CommandError> {
 }
 
 /// Reads a cluster file, tells every problem, and goes on only where none is an error.
-fn read_cluster(path: &Path, ui: &Ui) -> Result<(Cluster, Vec<u8>), CommandError> {
+pub(crate) fn read_cluster(path: &Path, ui: &Ui) -> Result<(Cluster, Vec<u8>), CommandError> {
     let bytes = read_file(path)?;
     let reading = spec::read(&path.display().to_string(), &bytes);
     print_problems(&reading, ui)?;
@@ -61,7 +67,7 @@ pub(crate) fn palette(ui: &Ui) -> Palette {
 }
 
 /// Returns where the state of a cluster file's cluster lies.
-fn state_dir(given: Option<&PathBuf>, cluster_file: &Path) -> PathBuf {
+pub(crate) fn state_dir(given: Option<&PathBuf>, cluster_file: &Path) -> PathBuf {
     let beside = || cluster_file.parent().unwrap_or(Path::new("")).join(STATE_FOLDER);
     given.cloned().unwrap_or_else(beside)
 }

@@ -105,7 +105,7 @@ impl<'a> StageRecord<'a> {
     }
 }
 
-fn timeout(text: &str) -> Result<(Stage, Duration), String> {
+pub(super) fn timeout(text: &str) -> Result<(Stage, Duration), String> {
     let (gate, duration) = text
         .split_once('=')
         .ok_or_else(|| "expected GATE=DURATION, such as `etcd=20m`".to_owned())?;

@@ -12,6 +12,11 @@ fn the_command_reference_is_up_to_date() {
 }
 
 #[test]
+fn the_faults_and_causes_are_up_to_date() {
+    check("docs/faults.md", &seaworthy::faults());
+}
+
+#[test]
 fn the_schema_is_up_to_date() {
     check("docs/cluster.schema.json", &Workplace::new().run(["schema"]).stdout);
 }

@@ -7,6 +7,7 @@ mod cluster_file;
 mod generated;
 mod harbour_runs;
 mod help;
+mod rehearsal;
 mod reports;
 mod running;
 mod workplace;

@@ -1,0 +1,300 @@
+//! `rehearse`: the whole way up in a simulated world, through the real clients.
+
+use std::fs;
+use std::io::Write as _;
+use std::net::{IpAddr, Ipv4Addr};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use clap::Args;
+use events::{Digest, Role, Secret, private};
+use lifecycle::Way;
+use report::terminal::say;
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, test_kill_process, waitpid};
+use sim::world::fault::{Expected, FAULTS, Fault};
+use spec::Cluster;
+use spec::plan::Stage;
+
+use super::sim::{Reach, fault};
+use super::{down, palette, read_cluster, state_dir, up};
+use crate::cli::{Output, Shared};
+use crate::command_error::CommandError;
+use crate::exit::Exit;
+use crate::running;
+use crate::target::{CloudArgs, Target, source};
+use crate::ui::Ui;
+
+/// Rehearse bringing a cluster up, in a simulated world
+///
+/// The same stages, clients and gates as `up`, over real sockets and real TLS,
+/// against a simulated cloud with simulated Talos nodes and a simulated
+/// Kubernetes on them. Needs no account and costs nothing.
+#[derive(Args, Debug)]
+pub(crate) struct RehearseArgs {
+    /// The cluster file [default: a cluster of 3 + 2 named demo]
+    file: Option<PathBuf>,
+
+    /// Let something go wrong, and see how it is told (can be repeated)
+    #[arg(long = "fault", value_name = "NAME", value_parser = fault)]
+    faults: Vec<&'static Fault>,
+
+    /// List what can be made to go wrong
+    #[arg(long, exclusive = true)]
+    list_faults: bool,
+
+    /// Go only so far, with all that this stage needs
+    #[arg(long, value_name = "STAGE", value_parser = Stage::parse)]
+    until: Option<Stage>,
+
+    /// Leave the world standing, to look at it with kubectl
+    #[arg(long)]
+    keep: bool,
+
+    /// Take down the cluster in the world that was left standing
+    #[arg(long, conflicts_with_all = ["keep", "until", "faults"])]
+    down: bool,
+
+    /// How many simulated seconds pass in a real one
+    #[arg(long, value_name = "FACTOR", default_value_t = 30)]
+    speed: u32,
+}
+
+/// A rehearsal: its state folder, and the world that it is in.
+struct Rehearsal {
+    folder: PathBuf,
+    cluster: Cluster,
+    bytes: Vec<u8>,
+}
+
+pub(crate) fn run(args: &RehearseArgs, shared: &Shared, ui: &Ui) -> Result<(), CommandError> {
+    if args.list_faults {
+        return list(ui);
+    }
+    let (cluster, bytes) = read(args, ui)?;
+    let file = args.file.clone().unwrap_or_default();
+    let state = state_dir(shared.state_dir.as_ref(), &file);
+    let (folder, standing) = place(&state, cluster.name.as_str())?;
+    let rehearsal = Rehearsal { folder, cluster, bytes };
+    if args.down {
+        return rehearsal.down(standing, ui);
+    }
+    let reach = match standing {
+        Some(reach) => reach,
+        None => rehearsal.begin(args)?,
+    };
+    let target = rehearsal.target(&reach)?;
+    let told = running::run(up::order(target, args.until), ui).map(|_| ());
+    rehearsal.end(args, &reach, told, ui)
+}
+
+/// Reads the cluster file, or the one that is built in.
+fn read(args: &RehearseArgs, ui: &Ui) -> Result<(Cluster, Vec<u8>), CommandError> {
+    if let Some(file) = &args.file {
+        return read_cluster(file, ui);
+    }
+    let cluster = spec::read("the built-in cluster file", DEMO.as_bytes()).into_cluster();
+    let cluster = cluster
+        .map_err(|_| CommandError::say(Exit::Internal, "the built-in cluster file is wrong"))?;
+    Ok((cluster, DEMO.as_bytes().to_vec()))
+}
+
+/// The cluster that is rehearsed where no file is named.
+const DEMO: &str = include_str!("demo.yaml");
+
+/// Returns the folder of the rehearsal that stands, with its world, or of a new one.
+fn place(state: &Path, cluster: &str) -> Result<(PathBuf, Option<Reach>), CommandError> {
+    let prefix = format!("{cluster}.rehearsal-");
+    let entries = fs::read_dir(state).into_iter().flatten().flatten();
+    let number = |name: &str| name.strip_prefix(&prefix)?.parse::<u32>().ok();
+    let last = entries.filter_map(|it| number(it.file_name().to_str()?)).max().unwrap_or(0);
+    let folder = |number: u32| state.join(format!("{prefix}{number}"));
+    if let Some(reach) = standing(&folder(last)) {
+        return Ok((folder(last), Some(reach)));
+    }
+    let folder = folder(last + 1);
+    private::folder(&folder).map_err(|error| {
+        CommandError::say(Exit::Usage, format!("could not make {}: {error}", folder.display()))
+    })?;
+    Ok((folder, None))
+}
+
+/// Returns how the world of a rehearsal is reached, where it still stands.
+fn standing(folder: &Path) -> Option<Reach> {
+    let text = fs::read(folder.join(WORLD)).ok()?;
+    let reach: Reach = serde_json::from_slice(&text).ok()?;
+    test_kill_process(pid(&reach)?).ok()?;
+    Some(reach)
+}
+
+const WORLD: &str = "world.json";
+
+fn pid(reach: &Reach) -> Option<Pid> {
+    Pid::from_raw(i32::try_from(reach.pid).ok()?)
+}
+
+impl Rehearsal {
+    /// Starts a world in a process of its own: it outlives this one.
+    fn begin(&self, args: &RehearseArgs) -> Result<Reach, CommandError> {
+        let log = self.folder.join("sim.log");
+        let out = private::options().write(true).create(true).truncate(true).open(&log)?;
+        let plan = spec::Plan::of(&self.cluster, events::ClusterId::NIL);
+        let names = |role| {
+            let of_role = plan.nodes.iter().filter(move |node| node.role == role);
+            of_role.map(|node| node.name.clone()).collect::<Vec<_>>().join(",")
+        };
+        let mut command = Command::new(std::env::current_exe()?);
+        command
+            .args(["sim", "--speed", &args.speed.to_string(), "--world"])
+            .arg(self.folder.join(WORLD));
+        command.args(["--control-planes", &names(Role::ControlPlane)]);
+        command.args(["--workers", &names(Role::Worker), "--talos", &plan.talos.to_string()]);
+        if let Some(source) = source(&self.cluster, |repository, _| Ok(head(repository)))? {
+            command.args(["--repository", &source.repository, "--revision", &source.revision]);
+        }
+        for fault in &args.faults {
+            command.args(["--fault", fault.name]);
+        }
+        // Ctrl-C is for the run, not for the world.
+        command.process_group(0).stdin(Stdio::null());
+        command.stdout(out.try_clone()?).stderr(out);
+        let mut child = command.spawn()?;
+        for _ in 0..200 {
+            if let Some(reach) = standing(&self.folder) {
+                return Ok(reach);
+            }
+            if child.try_wait()?.is_some() {
+                break;
+            }
+            pause();
+        }
+        let said = fs::read_to_string(&log).unwrap_or_default();
+        Err(CommandError::say(
+            Exit::Internal,
+            format!("the simulated world did not start: {}", said.trim()),
+        ))
+    }
+
+    fn target(&self, reach: &Reach) -> Result<Target, CommandError> {
+        let authority = self.folder.join("cloud-ca.pem");
+        private::write(&authority, reach.authority.as_bytes())?;
+        let cloud = CloudArgs {
+            cloud_endpoint: reach.endpoint.clone(),
+            cloud_ca: Some(authority),
+            token_file: None,
+            my_ip: vec![IpAddr::V4(Ipv4Addr::LOCALHOST)],
+            simulated_speed: Some(reach.speed),
+        };
+        let token = Secret::new(reach.token.as_str());
+        let source = source(&self.cluster, |repository, _| Ok(head(repository)))?;
+        let (cluster, bytes) = (self.cluster.clone(), self.bytes.as_slice());
+        Target::with(cluster, bytes, &self.folder, &cloud, &[], token, source)
+    }
+
+    /// Ends the world, unless it is wanted, and says how to go on.
+    fn end(
+        &self,
+        args: &RehearseArgs,
+        reach: &Reach,
+        told: Result<(), CommandError>,
+        ui: &Ui,
+    ) -> Result<(), CommandError> {
+        let interrupted = matches!(&told, Err(error) if error.exit() == Exit::Interrupted);
+        let mut err = ui.stderr();
+        if interrupted {
+            say(
+                palette(ui),
+                "Standing",
+                "the world waits; `seaworthy rehearse` goes on, `--down` ends it",
+                &mut err,
+            )?;
+            return told;
+        }
+        if !args.keep {
+            end_world(reach);
+            if told.is_ok() && ui.output() == Output::Text {
+                say(palette(ui), "Try it", "seaworthy rehearse --keep", &mut err)?;
+                writeln!(err, "              seaworthy rehearse --fault lb-no-healthy-target")?;
+            }
+            return told;
+        }
+        let kubeconfig = self.kubeconfig(reach)?;
+        say(palette(ui), "Standing", &format!("process {}", reach.pid), &mut err)?;
+        say(
+            palette(ui),
+            "Try it",
+            &format!("kubectl --kubeconfig {} get nodes", kubeconfig.display()),
+            &mut err,
+        )?;
+        writeln!(err, "              seaworthy rehearse --down")?;
+        told
+    }
+
+    fn kubeconfig(&self, reach: &Reach) -> Result<PathBuf, CommandError> {
+        let target = self.target(reach)?;
+        let runtime = tokio::runtime::Runtime::new()?;
+        let made = runtime.block_on(lifecycle::kubeconfig(&target.site, &Way::LoadBalancer));
+        let made = made.map_err(|error| CommandError::new(Exit::Refused, &error))?;
+        let path = self.folder.join("kubeconfig");
+        private::write(&path, made.reveal().as_bytes())?;
+        Ok(path)
+    }
+
+    fn down(&self, standing: Option<Reach>, ui: &Ui) -> Result<(), CommandError> {
+        let Some(reach) = standing else {
+            let _ = fs::remove_dir(&self.folder);
+            return Err(CommandError::say(Exit::Usage, "no rehearsed world stands")
+                .hint("`seaworthy rehearse --keep` leaves one standing"));
+        };
+        let told = running::run(down::order(self.target(&reach)?), ui).map(|_| ());
+        if told.is_ok() {
+            end_world(&reach);
+        }
+        told
+    }
+}
+
+/// A commit for a simulated repository; the same repository always has the same.
+fn head(repository: &str) -> String {
+    Digest::of(repository.as_bytes()).to_string().chars().take(40).collect()
+}
+
+fn end_world(reach: &Reach) {
+    let Some(pid) = pid(reach) else { return };
+    // One that is gone already needs no end.
+    let _ = kill_process(pid, Signal::TERM);
+    for _ in 0..40 {
+        // Where this process has started it, it has to be seen off as well.
+        let _ = waitpid(Some(pid), WaitOptions::NOHANG);
+        if test_kill_process(pid).is_err() {
+            return;
+        }
+        pause();
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "another process is waited for")]
+fn pause() {
+    std::thread::sleep(Duration::from_millis(50));
+}
+
+fn list(ui: &Ui) -> Result<(), CommandError> {
+    if ui.output() == Output::Json {
+        let record = |fault: &Fault| serde_json::json!({ "name": fault.name, "does": fault.does, "expected": expected(fault) });
+        return Ok(ui.json(&FAULTS.iter().map(record).collect::<Vec<_>>())?);
+    }
+    let mut out = ui.stdout();
+    for fault in FAULTS {
+        writeln!(out, "{:<28} {} ({})", fault.name, fault.does, expected(fault))?;
+    }
+    Ok(())
+}
+
+/// Says what a run must make of a fault.
+pub(crate) fn expected(fault: &Fault) -> String {
+    match fault.expected {
+        Expected::Proven => "ends proven".to_owned(),
+        Expected::Failed { gate, code } => format!("fails at {gate} with {}", events::Code(code)),
+    }
+}

@@ -1,0 +1,166 @@
+//! `sim`: a simulated world in a process of its own.
+
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use engine::Chance;
+use events::private;
+use ipnet::Ipv4Net;
+use serde::{Deserialize, Serialize};
+use sim::world::World;
+use sim::world::fault::{Cast, Fault};
+use sim::{Tempo, WallClock};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::command_error::CommandError;
+use crate::exit::Exit;
+use crate::ui::Ui;
+
+/// Run a simulated world: a cloud whose servers are Talos nodes, and Kubernetes on them
+///
+/// It listens on loopback addresses only, and runs until it is ended. `rehearse`
+/// starts one by itself; this is for those who want to look at it with other
+/// clients. What it takes to reach it is written to a file.
+#[derive(Args, Debug)]
+pub(crate) struct SimArgs {
+    /// Where to write what it takes to reach the world
+    #[arg(long, value_name = "FILE", default_value = "world.json")]
+    pub(crate) world: PathBuf,
+
+    /// How many simulated seconds pass in a real one
+    #[arg(long, value_name = "FACTOR", default_value_t = 30)]
+    pub(crate) speed: u32,
+
+    /// Let something go wrong; `rehearse --list-faults` lists what (can be repeated)
+    #[arg(long = "fault", value_name = "NAME", value_parser = fault)]
+    pub(crate) faults: Vec<&'static Fault>,
+
+    /// The names of the control planes that will be made, for faults
+    #[arg(long, value_name = "NAME", value_delimiter = ',', hide = true)]
+    pub(crate) control_planes: Vec<String>,
+
+    /// The names of the workers that will be made, for faults
+    #[arg(long, value_name = "NAME", value_delimiter = ',', hide = true)]
+    pub(crate) workers: Vec<String>,
+
+    /// A repository that Flux finds, with what its branch points at, such as `main@sha1:…`
+    #[arg(long, value_name = "URL", requires = "revision")]
+    pub(crate) repository: Option<String>,
+
+    /// What the repository's branch points at
+    #[arg(long, value_name = "BRANCH@sha1:COMMIT")]
+    pub(crate) revision: Option<String>,
+
+    /// The versions of Talos that the project holds snapshots of
+    #[arg(long, value_name = "VERSION", value_delimiter = ',', default_value = "v1.14.1")]
+    pub(crate) talos: Vec<String>,
+}
+
+/// What it takes to reach a world.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Reach {
+    /// The process that it runs in.
+    pub(crate) pid: u32,
+    /// The cloud's API.
+    pub(crate) endpoint: String,
+    /// The token of the cloud's project.
+    pub(crate) token: String,
+    /// The authority of the cloud's certificate, as PEM.
+    pub(crate) authority: String,
+    /// How many simulated seconds pass in a real one.
+    pub(crate) speed: u32,
+}
+
+/// Returns the fault of a name, or the nearest name there is.
+pub(crate) fn fault(name: &str) -> Result<&'static Fault, String> {
+    Fault::named(name).ok_or_else(|| {
+        let names = sim::world::fault::FAULTS.iter().map(|fault| fault.name);
+        match spec::nearest(name, names) {
+            Some(near) => format!("there is no such fault; did you mean `{near}`?"),
+            None => {
+                "there is no such fault; `seaworthy rehearse --list-faults` lists all".to_owned()
+            }
+        }
+    })
+}
+
+pub(crate) fn run(args: &SimArgs, ui: &Ui) -> Result<(), CommandError> {
+    let runtime = tokio::runtime::Runtime::new()?;
+    runtime.block_on(serve(args, ui))
+}
+
+async fn serve(args: &SimArgs, ui: &Ui) -> Result<(), CommandError> {
+    let chance = Chance::real();
+    let (range, _guard) = free_range(&chance)?;
+    let token = format!("{:032x}{:032x}", chance.bits(), chance.bits());
+    let settings = sim::world::Settings {
+        range,
+        tempo: Tempo::times(args.speed),
+        token: token.clone(),
+        clock: WallClock::new(now),
+        seed: 1,
+        talos: args.talos.clone(),
+        tenants: sim::tenants::Knobs { heads: heads(args), ..Default::default() },
+    };
+    let world =
+        World::start(settings).await.map_err(|error| CommandError::new(Exit::Internal, &error))?;
+    let cast = Cast { control_planes: args.control_planes.clone(), workers: args.workers.clone() };
+    for fault in &args.faults {
+        fault.strike(&world, &cast);
+    }
+    let reach = Reach {
+        pid: std::process::id(),
+        endpoint: world.hetzner().endpoint(),
+        token,
+        authority: world.authority().to_owned(),
+        speed: args.speed,
+    };
+    reach.write(&args.world)?;
+    ui.json(&serde_json::json!({ "endpoint": reach.endpoint, "pid": reach.pid }))?;
+    let (mut interrupt, mut terminate) =
+        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+    // Whoever finds the file must find a world.
+    let _ = std::fs::remove_file(&args.world);
+    Ok(())
+}
+
+fn heads(args: &SimArgs) -> sim::tenants::Heads {
+    let revision = args.revision.as_deref().and_then(|it| it.split_once("@sha1:"));
+    let known = args.repository.clone().zip(revision);
+    let head = known.map(|(url, (branch, commit))| ((url, branch.to_owned()), commit.to_owned()));
+    head.into_iter().collect()
+}
+
+impl Reach {
+    fn write(&self, path: &Path) -> Result<(), CommandError> {
+        let text = serde_json::to_vec_pretty(self).expect("texts and numbers are plain data");
+        private::write(path, &text).map_err(|error| {
+            CommandError::say(Exit::Usage, format!("could not write {}: {error}", path.display()))
+        })
+    }
+}
+
+/// Finds a /24 of the loopback network that no other world has, and keeps it.
+fn free_range(chance: &Chance) -> Result<(Ipv4Net, TcpListener), CommandError> {
+    for _ in 0..64 {
+        let [a, b, ..] = chance.bits().to_be_bytes();
+        // 127.0.0.0/16 is everybody's; others may use a few more by habit.
+        let address = Ipv4Addr::new(127, a | 0x40, b, 0);
+        let guard = Ipv4Addr::new(127, a | 0x40, b, 2);
+        if let Ok(listener) = TcpListener::bind((guard, 50_000)) {
+            return Ok((Ipv4Net::new_assert(address, 24), listener));
+        }
+    }
+    Err(CommandError::say(Exit::Internal, "no loopback network is free")
+        .hint("worlds need Linux, where all of 127.0.0.0/8 is the machine itself"))
+}
+
+#[expect(clippy::disallowed_methods, reason = "the simulated world's timestamps are real")]
+fn now() -> jiff::Timestamp {
+    jiff::Timestamp::now()
+}

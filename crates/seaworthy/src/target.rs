@@ -1,0 +1,202 @@
+//! Which cluster a command is about, and how its cloud is reached.
+
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use clap::Args;
+use clouds::hetzner::{Endpoint, Hetzner, Settings, Trust};
+use engine::{Chance, StateFolder};
+use events::{Clock, ClusterId, Digest, Secret};
+use lifecycle::{Site, Source};
+use spec::plan::{Stage, Timeouts};
+use spec::{AddonName, AddonOptions, Cluster, Duration, Plan};
+
+use crate::cli::Shared;
+use crate::command_error::CommandError;
+use crate::commands::{CLUSTER_FILE, read_cluster, state_dir};
+use crate::exit::Exit;
+use crate::ui::Ui;
+
+/// Which cluster is meant.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct TargetArgs {
+    /// The cluster file
+    #[arg(value_name = "FILE", default_value = CLUSTER_FILE)]
+    pub(crate) file: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) cloud: CloudArgs,
+}
+
+/// How the cloud is reached. The token comes from the environment variable
+/// `HCLOUD_TOKEN` or from a file, never from a flag or the cluster file.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Cloud")]
+pub(crate) struct CloudArgs {
+    /// The cloud's API, where it is not the public one
+    #[arg(long, value_name = "URL", env = "HCLOUD_ENDPOINT", default_value = Endpoint::PUBLIC)]
+    pub(crate) cloud_endpoint: String,
+
+    /// Trust only these certificate authorities for the cloud's API
+    #[arg(long, value_name = "PEM FILE", env = "SEAWORTHY_CLOUD_CA")]
+    pub(crate) cloud_ca: Option<PathBuf>,
+
+    /// The file that holds the cloud's token [default: the variable `HCLOUD_TOKEN`]
+    #[arg(long, value_name = "FILE", env = "HCLOUD_TOKEN_FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+
+    /// The public address of this machine, for `my-ip` in the firewall (can be repeated)
+    #[arg(long, value_name = "ADDRESS", env = "SEAWORTHY_MY_IP", value_delimiter = ',')]
+    pub(crate) my_ip: Vec<IpAddr>,
+
+    /// The cloud is a simulator that runs so many times faster than real
+    #[arg(long, value_name = "FACTOR", env = "SEAWORTHY_SIMULATED_SPEED", hide = true)]
+    pub(crate) simulated_speed: Option<u32>,
+}
+
+/// A cluster with all that a run of it needs.
+pub(crate) struct Target {
+    pub(crate) cluster: Cluster,
+    pub(crate) digest: Digest,
+    pub(crate) folder: StateFolder,
+    pub(crate) site: Arc<Site>,
+    pub(crate) token: Secret,
+    pub(crate) speed: Option<u32>,
+}
+
+impl TargetArgs {
+    /// Reads the cluster file and opens the cluster's state.
+    pub(crate) fn open(
+        &self,
+        timeouts: &[(Stage, Duration)],
+        shared: &Shared,
+        ui: &Ui,
+    ) -> Result<Target, CommandError> {
+        let (cluster, bytes) = read_cluster(&self.file, ui)?;
+        let state = state_dir(shared.state_dir.as_ref(), &self.file).join(cluster.name.as_str());
+        let token = token(&self.cloud)?;
+        let source = source(&cluster, newest_commit)?;
+        Target::with(cluster, &bytes, &state, &self.cloud, timeouts, token, source)
+    }
+}
+
+impl Target {
+    /// Opens the state of a cluster, and makes the clients for its cloud.
+    pub(crate) fn with(
+        cluster: Cluster,
+        bytes: &[u8],
+        state: &Path,
+        cloud: &CloudArgs,
+        timeouts: &[(Stage, Duration)],
+        token: Secret,
+        source: Option<Source>,
+    ) -> Result<Self, CommandError> {
+        let (clock, chance) = (Clock::real(), Chance::real());
+        let folder = StateFolder::open(state, &chance).map_err(internal)?;
+        let hetzner = cloud.connect(token.clone(), folder.cluster(), clock)?;
+        let plan = planned(&cluster, folder.cluster(), timeouts)?;
+        let mut site = Site::new(plan, hetzner, state, clock, chance);
+        site.mine.clone_from(&cloud.my_ip);
+        site.speed = cloud.simulated_speed;
+        site.token = token.clone();
+        site.source = source;
+        let (digest, speed) = (Digest::of(bytes), cloud.simulated_speed);
+        Ok(Self { cluster, digest, folder, site: Arc::new(site), token, speed })
+    }
+}
+
+/// Returns what the cluster follows, where it follows anything; `head` tells
+/// the newest commit of a branch.
+pub(crate) fn source(
+    cluster: &Cluster,
+    head: impl FnOnce(&str, &str) -> Result<String, CommandError>,
+) -> Result<Option<Source>, CommandError> {
+    let flux = cluster.addons.get(AddonName::Flux);
+    let Some(AddonOptions::Flux(git)) = flux.map(|addon| &addon.options) else { return Ok(None) };
+    let repository = git.repository.value.to_string();
+    let branch = git.branch.as_ref().map_or_else(|| "main".to_owned(), |it| it.value.to_string());
+    let revision = format!("{branch}@sha1:{}", head(&repository, &branch)?);
+    Ok(Some(Source { repository, branch, path: git.path.value.to_string(), revision }))
+}
+
+/// Asks git, as whoever runs this: it has the keys.
+fn newest_commit(repository: &str, branch: &str) -> Result<String, CommandError> {
+    let reference = format!("refs/heads/{branch}");
+    let asked = Command::new("git").args(["ls-remote", repository, &reference]).output();
+    let failed = |why: String| {
+        CommandError::say(Exit::Usage, format!("could not read {branch} of {repository}: {why}"))
+            .hint("Flux is proven to have applied the newest commit, which git has to tell")
+    };
+    let asked = asked.map_err(|error| failed(format!("git: {error}")))?;
+    let said = String::from_utf8_lossy(&asked.stdout);
+    match said.split_whitespace().next() {
+        Some(commit) if asked.status.success() => Ok(commit.to_owned()),
+        _ => Err(failed(String::from_utf8_lossy(&asked.stderr).trim().to_owned())),
+    }
+}
+
+/// Plans a cluster, with the deadlines that were given.
+fn planned(
+    cluster: &Cluster,
+    id: ClusterId,
+    timeouts: &[(Stage, Duration)],
+) -> Result<Plan, CommandError> {
+    let mut plan = Plan::of(cluster, id);
+    plan.timeouts = timeouts.iter().fold(plan.timeouts, |timeouts, (stage, timeout)| {
+        Timeouts::with(timeouts, *stage, *timeout)
+    });
+    plan.timeouts.check(plan.stability_window).map_err(|error| {
+        CommandError::new(Exit::Usage, &error)
+            .hint("give `--timeout proof=…` more, or the file a shorter `stabilityWindow`")
+    })?;
+    Ok(plan)
+}
+
+impl CloudArgs {
+    fn connect(
+        &self,
+        token: Secret,
+        cluster: ClusterId,
+        clock: Clock,
+    ) -> Result<Hetzner, CommandError> {
+        let endpoint = Endpoint::parse(&self.cloud_endpoint).map_err(usage)?;
+        let trust = match &self.cloud_ca {
+            None => Trust::System,
+            Some(path) => Trust::Only(std::fs::read(path).map_err(|error| {
+                let message = format!("could not read the authorities {}: {error}", path.display());
+                CommandError::say(Exit::Usage, message)
+            })?),
+        };
+        let timeout = std::time::Duration::from_secs(30);
+        Hetzner::new(Settings { endpoint, token, trust, timeout, cluster, clock }).map_err(usage)
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the token enters here")]
+fn token(cloud: &CloudArgs) -> Result<Secret, CommandError> {
+    if let Some(path) = &cloud.token_file {
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            CommandError::say(
+                Exit::Usage,
+                format!("could not read the token {}: {error}", path.display()),
+            )
+        })?;
+        return Ok(Secret::new(text.trim()));
+    }
+    match std::env::var("HCLOUD_TOKEN") {
+        Ok(token) if !token.trim().is_empty() => Ok(Secret::new(token.trim())),
+        _ => Err(CommandError::say(Exit::Usage, "there is no token for Hetzner Cloud")
+            .hint("set HCLOUD_TOKEN, or name a file with `--token-file`")
+            .hint("`seaworthy rehearse` needs none")),
+    }
+}
+
+fn usage(error: impl std::error::Error + 'static) -> CommandError {
+    CommandError::new(Exit::Usage, &error)
+}
+
+fn internal(error: impl std::error::Error + 'static) -> CommandError {
+    CommandError::new(Exit::Internal, &error)
+}

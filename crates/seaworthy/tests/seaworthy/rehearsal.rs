@@ -1,0 +1,129 @@
+//! Rehearsals with the real binary: killed, stopped and resumed, with a world
+//! that stands in a process of its own meanwhile.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::workplace::Workplace;
+
+/// What a cluster of 3 + 2 consists of: five servers, a network, a firewall, a
+/// load balancer, an SSH key and two placement groups.
+const ITEMS: &str = "11 to remove";
+
+/// How far the rehearsals go.
+const LAST: &str = "proof";
+
+/// A folder in which one cluster is rehearsed; its world ends with it.
+struct Stage {
+    place: Workplace,
+}
+
+impl Stage {
+    fn new() -> Self {
+        Self { place: Workplace::new() }
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = self.place.command(["rehearse"]);
+        command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    fn rehearse(&self, args: &[&str]) -> (i32, String) {
+        told(&self.command(args).output().unwrap())
+    }
+
+    /// Starts it, and waits until its journal holds so many events.
+    fn start_until(&self, events: usize) -> Child {
+        let before = self.journals().len();
+        let mut child = self.command(&["--speed", "200", "--until", LAST]).spawn().unwrap();
+        while child.try_wait().unwrap().is_none() {
+            let journals = self.journals();
+            let newest = journals.last().filter(|_| journals.len() > before);
+            let text = newest.and_then(|path| fs::read_to_string(path).ok()).unwrap_or_default();
+            if text.matches('\n').count() > events {
+                break;
+            }
+            pause();
+        }
+        child
+    }
+
+    fn journals(&self) -> Vec<PathBuf> {
+        let runs = self.place.path().join(".seaworthy/demo.rehearsal-1/runs");
+        let runs = fs::read_dir(runs).into_iter().flatten().flatten();
+        let mut journals: Vec<_> = runs.map(|run| run.path().join("journal.jsonl")).collect();
+        journals.sort();
+        journals
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        let world = self.place.path().join(".seaworthy/demo.rehearsal-1/world.json");
+        let Ok(text) = fs::read(world) else { return };
+        let reach: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
+        let pid = reach["pid"].as_i64().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
+        if let Some(pid) = pid {
+            let _ = kill_process(pid, Signal::TERM);
+        }
+    }
+}
+
+fn told(output: &Output) -> (i32, String) {
+    (output.status.code().unwrap(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[expect(clippy::disallowed_methods, reason = "another process is waited for")]
+fn pause() {
+    std::thread::sleep(Duration::from_millis(5));
+}
+
+#[test]
+fn a_rehearsal_that_is_killed_and_stopped_goes_on() {
+    let stage = Stage::new();
+    let (kills, stops) = (20, 5);
+    for point in 0..kills {
+        let mut child = stage.start_until(3 + point * 11);
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    for point in 0..stops {
+        let child = stage.start_until(20 + point * 40);
+        let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+        let _ = kill_process(pid, Signal::INT);
+        let (exit, text) = told(&child.wait_with_output().unwrap());
+        assert!(matches!(exit, 0 | 5), "{exit}: {text}");
+    }
+    let (exit, text) = stage.rehearse(&["--keep", "--until", LAST]);
+    assert_eq!(exit, 0, "{text}");
+    let (exit, text) = stage.rehearse(&["--down"]);
+    assert_eq!(exit, 0, "{text}");
+    assert!(text.contains(ITEMS), "exactly one of everything: {text}");
+    assert!(text.contains("Proven demo"), "{text}");
+    println!("killed at {kills} points, stopped at {stops}, and resumed");
+}
+
+#[test]
+fn a_fault_is_told_and_nothing_is_left() {
+    let stage = Stage::new();
+    let (exit, text) = stage.rehearse(&["--speed", "200", "--fault", "lb-no-healthy-target"]);
+    assert_eq!(exit, 3, "{text}");
+    assert!(text.contains("error[SW0307]: the load balancer has no healthy target"), "{text}");
+    assert!(!stage.place.path().join(".seaworthy/demo.rehearsal-1/world.json").exists());
+    let (exit, text) = stage.rehearse(&["--down"]);
+    assert_eq!(exit, 2, "{text}");
+    assert!(text.contains("no rehearsed world stands"), "{text}");
+}
+
+#[test]
+fn a_fault_that_there_is_none_of_gets_the_nearest_name() {
+    let stage = Stage::new();
+    let (exit, text) = stage.rehearse(&["--fault", "lb-no-healthy-targets"]);
+    assert_eq!(exit, 2, "{text}");
+    assert!(text.contains("did you mean `lb-no-healthy-target`?"), "{text}");
+}
