@@ -43,7 +43,8 @@ impl FluxGate {
         inquiry.found_all(self.all(&objects));
         objects.facts(&mut inquiry);
         let count = objects.kustomizations.len() + objects.releases.len();
-        Ok(inquiry.conclude(format!("{} applied, {count} objects ready", self.revision)))
+        let objects = if count == 1 { "object" } else { "objects" };
+        Ok(inquiry.conclude(format!("{} applied, {count} {objects} ready", self.revision)))
     }
 
     /// Without these two there is nothing to follow, and nothing to prove.

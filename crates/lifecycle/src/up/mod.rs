@@ -18,5 +18,6 @@ mod storage_probe;
 mod table;
 mod work;
 
+pub use preflight::monthly_cents;
 pub use table::{Circumstances, TABLE, plan};
 pub use work::Up;

@@ -116,8 +116,16 @@ fn bill(site: &Site, prices: &PriceList) -> Result<Bill, Box<Cause>> {
     }
 }
 
+/// Asks the cloud what the cluster costs in a month, in cents; none where it
+/// does not say. Whether that is too much, the stage says.
+pub async fn monthly_cents(site: &Site) -> Option<u64> {
+    let prices = site.hetzner.prices().await.ok()?;
+    let bill = Bill::of(&site.plan, &table(site, &prices)).ok()?;
+    Some(bill.total.cents())
+}
+
 /// Returns the prices of all that the plan may order.
-pub(crate) fn table(site: &Site, prices: &PriceList) -> PriceTable {
+fn table(site: &Site, prices: &PriceList) -> PriceTable {
     let euro = |amount: clouds::hetzner::Amount| Euro::from_millionths(amount.millionths());
     let mut table = PriceTable::default();
     for offer in site.plan.nodes.iter().flat_map(offers) {

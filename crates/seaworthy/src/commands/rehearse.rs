@@ -85,7 +85,7 @@ pub(crate) fn run(args: &RehearseArgs, shared: &Shared, ui: &Ui) -> Result<(), C
         None => rehearsal.begin(args)?,
     };
     let target = rehearsal.target(&reach)?;
-    let told = running::run(up::order(target, args.until), ui).map(|_| ());
+    let told = running::run(up::order(target, args.until)?, ui).map(|_| ());
     rehearsal.end(args, &reach, told, ui)
 }
 

@@ -37,19 +37,21 @@ pub(crate) struct UpArgs {
 
 pub(crate) fn run(args: &UpArgs, shared: &Shared, ui: &Ui) -> Result<(), CommandError> {
     let target = args.target.open(&args.timeouts, shared, ui)?;
-    running::run(order(target, args.until), ui).map(|_| ())
+    running::run(order(target, args.until)?, ui).map(|_| ())
 }
 
 /// Returns the order to bring a cluster up.
-pub(crate) fn order(target: Target, until: Option<Stage>) -> Order<Up> {
+pub(crate) fn order(target: Target, until: Option<Stage>) -> Result<Order<Up>, CommandError> {
+    let runtime = tokio::runtime::Runtime::new()?;
+    let monthly_cents = runtime.block_on(up::monthly_cents(&target.site));
     let Target { digest, folder, site, token, speed, .. } = target;
-    let now = Circumstances { spec: Some(digest), monthly_cents: None, simulated_speed: speed };
+    let now = Circumstances { spec: Some(digest), monthly_cents, simulated_speed: speed };
     let until = until.map_or(Until::TheEnd, |stage| Until::Stage(StageName::from(stage.as_str())));
-    Order {
+    Ok(Order {
         plan: up::plan(&site.plan, folder.cluster(), env!("CARGO_PKG_VERSION"), &now),
         folder,
         until,
         work: Arc::new(Up::new(site)),
         secrets: vec![("cloud token".to_owned(), token)],
-    }
+    })
 }

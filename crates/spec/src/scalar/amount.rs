@@ -143,6 +143,11 @@ impl Euro {
         Self { millionths }
     }
 
+    /// Returns the amount in cents; what is left over counts as one more.
+    pub fn cents(self) -> u64 {
+        self.millionths.div_ceil(Self::UNIT / 100)
+    }
+
     /// Reads a decimal such as `3.2900000000`, as price lists have it; further digits are cut off.
     pub fn parse(text: &str) -> Option<Self> {
         let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
