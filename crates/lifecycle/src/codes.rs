@@ -5,6 +5,9 @@
 
 use events::Code;
 
+/// The causes that are a provider's no, and not a gate's.
+pub const REFUSALS: &[Code] = &[TOKEN_REFUSED, TOKEN_READ_ONLY, PROJECT_LIMIT, SOLD_OUT];
+
 /// The cloud does not accept the token.
 pub const TOKEN_REFUSED: Code = Code(201);
 /// The token may only read.

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use engine::{Finished, StateFolder, codes};
-use events::{EvidenceLimits, EvidenceStore, RunOutcome};
+use events::{Code, EvidenceLimits, EvidenceStore, RunOutcome};
 use report::terminal::say;
 
 use super::Told;
@@ -37,10 +37,14 @@ pub(super) fn tell(told: &Told, folder: &StateFolder, ui: &Ui) -> Result<(), Com
     }
 }
 
+fn is_refusal(code: Code) -> bool {
+    code == codes::REFUSED || lifecycle::codes::REFUSALS.contains(&code)
+}
+
 fn exit(finished: &Finished) -> Exit {
     match &finished.outcome {
         _ if finished.is_done => Exit::Done,
-        RunOutcome::Failed { cause, .. } if cause.code == codes::REFUSED => Exit::Refused,
+        RunOutcome::Failed { cause, .. } if is_refusal(cause.code) => Exit::Refused,
         RunOutcome::Failed { cause, .. } if cause.code == codes::BUG => Exit::Internal,
         RunOutcome::Proven | RunOutcome::Failed { .. } | RunOutcome::NotProven { .. } => {
             Exit::NotProven

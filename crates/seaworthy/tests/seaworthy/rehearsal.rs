@@ -121,6 +121,14 @@ fn a_fault_is_told_and_nothing_is_left() {
 }
 
 #[test]
+fn a_refusal_of_the_cloud_has_an_exit_code_of_its_own() {
+    let stage = Stage::new();
+    let (exit, text) = stage.rehearse(&["--speed", "200", "--fault", "server-type-sold-out"]);
+    assert_eq!(exit, 4, "{text}");
+    assert!(text.contains("error[SW0204]"), "{text}");
+}
+
+#[test]
 fn a_fault_that_there_is_none_of_gets_the_nearest_name() {
     let stage = Stage::new();
     let (exit, text) = stage.rehearse(&["--fault", "lb-no-healthy-targets"]);
