@@ -120,6 +120,49 @@ fn a_fault_is_told_and_nothing_is_left() {
     assert!(text.contains("no rehearsed world stands"), "{text}");
 }
 
+/// A judge that we did not write.
+#[test]
+fn kubectl_finds_its_way_in_a_kept_cluster() {
+    let Some(kubectl) = rig::need::binary("kubectl") else { return };
+    let stage = Stage::new();
+    let (exit, text) = stage.rehearse(&["--keep", "--speed", "200"]);
+    assert_eq!(exit, 0, "{text}");
+    let app = stage.place.write("app.yaml", APP);
+    let kubeconfig = stage.place.path().join(".seaworthy/demo.rehearsal-1/kubeconfig");
+    let ask = |line: &str| {
+        let line = line.replace("APP", &app.display().to_string());
+        let mut command = Command::new(&kubectl);
+        command.arg("--kubeconfig").arg(&kubeconfig).args(line.split_whitespace());
+        let output = command.env("HOME", stage.place.path()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && complaint.is_empty(), "{line}: {said}{complaint}");
+        said
+    };
+    assert_eq!(ask("get nodes --no-headers").matches(" Ready ").count(), 5);
+    assert!(ask("describe node demo-cp-1").contains("ProviderID"));
+    assert!(ask("get pods -A --no-headers").lines().all(|line| line.contains("Running")));
+    ask("apply -f APP");
+    ask("rollout status deployment/web --timeout=60s");
+    ask("wait --for=condition=Available deployment/web --timeout=60s");
+    assert!(ask("describe deployment web").contains("3 desired"));
+    ask("delete -f APP --wait --timeout=60s");
+    let (exit, text) = stage.rehearse(&["--down"]);
+    assert_eq!(exit, 0, "{text}");
+}
+
+const APP: &str = r#"
+apiVersion: apps/v1
+kind: Deployment
+metadata: { name: web, namespace: default }
+spec:
+  replicas: 3
+  selector: { matchLabels: { app: web } }
+  template:
+    metadata: { labels: { app: web } }
+    spec: { containers: [{ name: web, image: "example.com/web:1" }] }
+"#;
+
 #[test]
 fn a_refusal_of_the_cloud_has_an_exit_code_of_its_own() {
     let stage = Stage::new();
