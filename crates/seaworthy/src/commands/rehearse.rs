@@ -272,6 +272,9 @@ fn end_world(reach: &Reach) {
         }
         pause();
     }
+    // A world that does not listen any more holds nothing that is worth keeping.
+    let _ = kill_process(pid, Signal::KILL);
+    let _ = waitpid(Some(pid), WaitOptions::NOHANG);
 }
 
 #[expect(clippy::disallowed_methods, reason = "another process is waited for")]
