@@ -26,6 +26,7 @@ pub(crate) fn cost(story: &Story) -> Option<String> {
 /// What a command leaves behind when it does not finish, and how to go on.
 pub(crate) fn remains(command: &str) -> String {
     let kept = match command {
+        "rehearse" => return "this was a rehearsal: nothing real was made".to_owned(),
         "verify" => return "nothing was changed: verify only reads".to_owned(),
         "down" | "delete" => "what is left was not touched",
         _ => "nothing was destroyed",

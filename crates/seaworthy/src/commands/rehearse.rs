@@ -85,7 +85,9 @@ pub(crate) fn run(args: &RehearseArgs, shared: &Shared, ui: &Ui) -> Result<(), C
         None => rehearsal.begin(args)?,
     };
     let target = rehearsal.target(&reach)?;
-    let told = running::run(up::order(target, args.until)?, ui).map(|_| ());
+    let mut order = up::order(target, args.until)?;
+    "rehearse".clone_into(&mut order.plan.command);
+    let told = running::run(order, ui).map(|_| ());
     rehearsal.end(args, &reach, told, ui)
 }
 
@@ -213,6 +215,10 @@ impl Rehearsal {
         }
         if !args.keep {
             end_world(reach);
+            if told.is_err() {
+                let words = "the simulated world; `--keep` leaves it standing";
+                say(palette(ui), "Ended", words, &mut err)?;
+            }
             if told.is_ok() && ui.output() == Output::Text {
                 say(palette(ui), "Try it", "seaworthy rehearse --keep", &mut err)?;
                 writeln!(err, "              seaworthy rehearse --fault lb-no-healthy-target")?;

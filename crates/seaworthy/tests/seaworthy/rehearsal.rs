@@ -114,6 +114,8 @@ fn a_fault_is_told_and_nothing_is_left() {
     let (exit, text) = stage.rehearse(&["--speed", "200", "--fault", "lb-no-healthy-target"]);
     assert_eq!(exit, 3, "{text}");
     assert!(text.contains("error[SW0307]: the load balancer has no healthy target"), "{text}");
+    assert!(text.contains("this was a rehearsal: nothing real was made"), "{text}");
+    assert!(!text.contains("goes on from here"), "its world has ended: {text}");
     assert!(!stage.place.path().join(".seaworthy/demo.rehearsal-1/world.json").exists());
     let (exit, text) = stage.rehearse(&["--down"]);
     assert_eq!(exit, 2, "{text}");
