@@ -4,6 +4,7 @@ use clouds::Item;
 use clouds::hetzner::{Hetzner, HetznerError, Id, LoadBalancer, Remove, Volume};
 use engine::{ActError, Eyes, Hands, Work};
 use events::{CheckName, Digest, Evidence, Failure, Unit, Verdict};
+use futures::stream::{self, StreamExt as _};
 
 use crate::hetzner::{Clerk, act_error, blind};
 
@@ -18,6 +19,9 @@ pub struct Down {
 type Pinned = Vec<(String, u64, String)>;
 
 const ORPHANS: &str = "made by the cluster's controllers";
+
+/// How many machines are taken away at the same time.
+const MACHINES_AT_ONCE: usize = 16;
 
 impl Down {
     /// Takes a cluster down that `cloud` is for.
@@ -65,15 +69,17 @@ impl Down {
         Ok(items)
     }
 
-    /// Takes away all of one rank. Twice, because what was held is only let go
-    /// of the first time.
-    async fn remove(&self, hands: &Hands, rank: usize) -> Result<(), ActError> {
+    /// Takes away all of one rank, so many at once. Twice, because what was
+    /// held is only let go of the first time.
+    async fn remove(&self, hands: &Hands, rank: usize, at_once: usize) -> Result<(), ActError> {
         let clerk = Clerk { hands, hetzner: &self.cloud, speed: self.speed };
         for _ in 0..2 {
             let left = self.left(hands.eyes()).await.map_err(act_error)?;
-            for item in left.into_iter().filter(|item| item.rank() == rank) {
-                clerk.ensure(Remove { item }).await?;
-            }
+            let doomed = left.into_iter().filter(|item| item.rank() == rank);
+            let removals = doomed.map(|item| clerk.ensure(Remove { item }));
+            // All come to their end, so that none is left in doubt by another's failure.
+            let ends: Vec<_> = stream::iter(removals).buffer_unordered(at_once).collect().await;
+            ends.into_iter().collect::<Result<(), _>>()?;
         }
         Ok(())
     }
@@ -108,8 +114,8 @@ impl Work for Down {
     async fn act(&self, unit: &Unit, hands: &Hands) -> Result<(), ActError> {
         match unit.stage.as_str() {
             "inventory" => self.pin_orphans(hands).await,
-            "machines" => self.remove(hands, 0).await,
-            "rest" => self.remove(hands, 1).await,
+            "machines" => self.remove(hands, 0, MACHINES_AT_ONCE).await,
+            "rest" => self.remove(hands, 1, 1).await,
             _ => Ok(()),
         }
     }
