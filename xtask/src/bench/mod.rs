@@ -1,0 +1,45 @@
+//! `cargo xtask bench`: figures as ratios, measured in one run.
+
+mod critical_path;
+mod voyage;
+
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use rig::say::say;
+
+use crate::{cargo, report};
+
+/// Measure something, and print the figures.
+#[derive(Debug, Args)]
+pub(crate) struct Bench {
+    /// What to measure.
+    what: What,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum What {
+    /// The engine's overhead over the critical path, and events per second.
+    Engine,
+    /// A whole rehearsal: wall time, memory, and 3 + 50 against its critical path.
+    Voyage,
+}
+
+impl Bench {
+    pub(crate) fn run(&self) -> ExitCode {
+        let done = match self.what {
+            What::Engine => engine(),
+            What::Voyage => voyage::run(),
+        };
+        match done {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => report(error.as_ref()),
+        }
+    }
+}
+
+fn engine() -> Result<(), Box<dyn std::error::Error>> {
+    say("Measuring", "engine, in the release profile");
+    let status = cargo().args(["bench", "--package", "engine", "--bench", "overhead"]).status()?;
+    if status.success() { Ok(()) } else { Err("the benchmark failed".into()) }
+}
