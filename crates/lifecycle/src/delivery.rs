@@ -3,9 +3,13 @@
 
 use engine::{ActError, Hands, SendError, Sight};
 use events::Failure;
+use futures::stream::{self, StreamExt as _};
 use objects::{ApiError, Change, Cluster, Effect, Object, Ownership, Rank, Status, layers};
 
 use crate::{Site, kube};
+
+/// How many objects of a layer are under way at the same time.
+const AT_ONCE: usize = 8;
 
 /// Applies objects, and stops at a layer whose kinds are not established yet:
 /// the next try goes on there.
@@ -17,9 +21,11 @@ pub(crate) async fn apply(
     let cluster = kube::any(site).await?;
     let layers = layers(objects).map_err(|error| Failure::permanent(error.to_string()))?;
     for layer in layers {
-        for object in &layer.objects {
-            one(&cluster, hands, object).await?;
-        }
+        let calls: Vec<_> =
+            layer.objects.iter().map(|object| one(&cluster, hands, object)).collect();
+        // All come to their end, so that none is left in doubt by another's failure.
+        let ends: Vec<_> = stream::iter(calls).buffer_unordered(AT_ONCE).collect().await;
+        ends.into_iter().collect::<Result<(), _>>()?;
         if layer.rank == Rank::Definitions {
             established(&cluster, &layer.objects).await?;
         }

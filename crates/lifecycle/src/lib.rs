@@ -1,8 +1,24 @@
-//! The stages of bringing a cluster up, bound to what they work with.
+//! The stages of bringing a cluster up and taking it down, bound to what they
+//! work with.
 //!
-//! The only place that knows both the engine and the crates that change the
-//! world. So far it holds the table of [`up`] and the plan of a run over it;
-//! what the stages do comes with the clients.
+//! **What it is for.** The only place that knows both the engine and the crates
+//! that change the world. A stage is a file: what it does (`act`), and what it
+//! reads to prove it (`look`).
+//!
+//! ```text
+//!  engine ── unit ──► Up · Down ──► stage ──► Site: plan, clients, what was learned
+//!                                     │
+//!                                     └──► hetzner::Clerk · delivery   (every change
+//!                                          through Hands: intent, call, result)
+//! ```
+//!
+//! **What it is not.** It keeps no state of its own: what a run learns is a
+//! shortcut, and a resumed run learns it again from the world.
+//!
+//! **Invariants.**
+//! - A look changes nothing; an act makes every change through
+//!   [`Hands::ensure`](engine::Hands::ensure).
+//! - Every cause has a [code](codes) with a [page](explain()).
 
 mod access;
 mod addon;

@@ -4,6 +4,7 @@
 use addons::probe::{DATAPATH_PORT, Datapath, ProbeKind};
 use engine::{ActError, Hands};
 use events::{Because, Cause, Code, Evidence, Failure, NodeName, Verdict};
+use futures::stream::{self, StreamExt as _};
 use serde_json::Value;
 use spec::plan::Stage;
 
@@ -17,6 +18,10 @@ const IMAGE: &str = "registry.k8s.io/e2e-test-images/agnhost:2.57";
 
 /// More than fits into one packet anywhere on the way.
 const LARGE: usize = 2_000;
+
+/// There are more than two for every pair of nodes: one after the other, fifty
+/// nodes would take minutes.
+const QUESTIONS_AT_ONCE: usize = 32;
 
 /// What is asked of a probe pod, and what is wrong if it fails.
 struct Question {
@@ -93,9 +98,13 @@ async fn matrix(
     datapath: &Datapath,
     addresses: &[(NodeName, String)],
 ) -> Result<Option<Verdict>, Failure> {
+    let asked = questions(datapath, addresses)
+        .into_iter()
+        .map(|question| async move { (ask(site, datapath, &question).await, question) });
+    let mut answers = stream::iter(asked).buffered(QUESTIONS_AT_ONCE);
     let mut broken = Vec::new();
-    for question in questions(datapath, addresses) {
-        if let Err(why) = ask(site, datapath, &question).await? {
+    while let Some((answer, question)) = answers.next().await {
+        if let Err(why) = answer? {
             let line = format!("{} → {}: {why}", question.from, question.to);
             broken.push((question.code, line));
         }
