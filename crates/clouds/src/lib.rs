@@ -12,7 +12,7 @@
 //! Invariants:
 //! - Nothing is changed without an [`events::Permit`], which must be for just
 //!   that call; one permit is one request.
-//! - An error says whether its call may have arrived ([`Arrival`]). In doubt
+//! - An error says whether its call may have arrived ([`Arrival`](events::Arrival)). In doubt
 //!   the next thing is a look, never the same call.
 //! - What was made carries the cluster's id; what does not carry it is not
 //!   touched, whatever its name ([`Ownership`]). Only a look that has proof makes
@@ -20,13 +20,13 @@
 //! - A list is whole or an error: a lost page is never an empty one.
 //! - The token is in no error and in no `Debug`.
 
-mod arrival;
+mod call_error;
 mod cloud;
 pub mod hetzner;
 mod item;
 mod ownership;
 
-pub use arrival::{Arrival, CallError};
+pub use call_error::CallError;
 pub use cloud::{Cloud, Host, Power};
 pub use item::{Item, Step};
 pub use ownership::{CLUSTER_ID, Labels, Ownership};

@@ -4,8 +4,8 @@ use std::future::Future;
 use std::sync::Arc;
 
 use events::{
-    Alone, Attachment, Call, CallClass, CallOutcome, Cause, Clock, EvidenceError, Failure, Fate,
-    IntentRef, Ledger, Made, Permit, RunId, Secret, Unit, What,
+    Alone, Arrival, Attachment, Call, CallClass, CallOutcome, Cause, Clock, EvidenceError, Failure,
+    Fate, IntentRef, Ledger, Made, Permit, RunId, Secret, Unit, What,
 };
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinError;
@@ -66,18 +66,9 @@ pub struct SendError {
     /// What happened.
     pub failure: Failure,
     /// Whether the call may have had its effect all the same.
-    pub arrived: Arrived,
+    pub arrival: Arrival,
     /// Why trying again is hopeless, where the answer has a name.
     pub cause: Option<Box<Cause>>,
-}
-
-/// Whether a call may have had its effect although its answer was no good.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arrived {
-    /// It has not: the other side said no, or it never left.
-    No,
-    /// It may have: the answer was lost.
-    Maybe,
 }
 
 // === impl Hands ===
@@ -206,10 +197,10 @@ impl Hands {
 fn outcome(answer: &Result<Made, SendError>) -> CallOutcome {
     match answer {
         Ok(made) => CallOutcome::Done { made: made.clone() },
-        Err(SendError { failure, arrived: Arrived::No, .. }) => {
+        Err(SendError { failure, arrival: Arrival::No, .. }) => {
             CallOutcome::Refused { error: failure.clone() }
         }
-        Err(SendError { failure, arrived: Arrived::Maybe, .. }) => {
+        Err(SendError { failure, arrival: Arrival::Maybe, .. }) => {
             CallOutcome::InDoubt { error: failure.clone() }
         }
     }
@@ -231,14 +222,19 @@ pub(crate) fn panic_text(stopped: JoinError) -> String {
 // === impl SendError ===
 
 impl SendError {
+    /// Says what happened, and whether the call may have had its effect.
+    pub fn new(failure: Failure, arrival: Arrival) -> Self {
+        Self { failure, arrival, cause: None }
+    }
+
     /// The other side said no, or the call never left.
     pub fn refused(failure: Failure) -> Self {
-        Self { failure, arrived: Arrived::No, cause: None }
+        Self::new(failure, Arrival::No)
     }
 
     /// The answer was lost.
     pub fn lost(failure: Failure) -> Self {
-        Self { failure, arrived: Arrived::Maybe, cause: None }
+        Self::new(failure, Arrival::Maybe)
     }
 
     /// Says why trying again is hopeless, where there is a name for it.

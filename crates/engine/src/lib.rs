@@ -40,7 +40,7 @@ mod work;
 pub use backoff::Backoff;
 pub use cancel::Cancel;
 pub use chance::Chance;
-pub use hands::{Arrived, Ensured, Eyes, Hands, SendError, Sight};
+pub use hands::{Ensured, Eyes, Hands, SendError, Sight};
 pub use lock::{Holder, LockError, RunLock};
 pub use run::{Engine, EngineError, Finished, Until};
 pub use session::{Opening, Session, SessionError};

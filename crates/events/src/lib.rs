@@ -19,6 +19,7 @@
 //!   reader will see. A report cannot know more than the journal.
 //! - No known secret passes the recorder, in any of the forms of [`Redactor`].
 
+mod arrival;
 mod call;
 mod cause;
 mod clock;
@@ -40,6 +41,7 @@ mod run_state;
 mod secret;
 mod verdict;
 
+pub use arrival::Arrival;
 pub use call::{Call, CallClass, CallOutcome, IntentRef, Made};
 pub use cause::{Cause, Code, InvalidCode, NextStep, ShownBy};
 pub use clock::Clock;

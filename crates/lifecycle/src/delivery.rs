@@ -4,7 +4,7 @@
 use engine::{ActError, Hands, SendError, Sight};
 use events::Failure;
 use futures::stream::{self, StreamExt as _};
-use objects::{ApiError, Change, Cluster, Effect, Object, Ownership, Rank, Status, layers};
+use objects::{ApiError, Change, Cluster, Object, Ownership, Rank, Status, layers};
 
 use crate::{Site, kube};
 
@@ -63,8 +63,5 @@ async fn established(cluster: &Cluster, definitions: &[Object]) -> Result<(), Ac
 }
 
 fn send_error(error: &ApiError) -> SendError {
-    match error.effect() {
-        Effect::None => SendError::refused(error.failure()),
-        Effect::Possible => SendError::lost(error.failure()),
-    }
+    SendError::new(error.failure(), error.arrival())
 }

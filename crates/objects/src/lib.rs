@@ -53,7 +53,7 @@ pub use delete::{
     Waiting,
 };
 pub use discovery::Resource;
-pub use error::{ApiError, Effect, FieldConflict, FieldProblem, Trouble, Unreachable};
+pub use error::{ApiError, FieldConflict, FieldProblem, Trouble, Unreachable};
 pub use layers::{Layer, Rank, SameObjectTwice, layers};
 pub use list::{Listed, Scope};
 pub use manifest::ManifestError;

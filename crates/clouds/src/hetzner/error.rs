@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use events::{Class, Failure};
+use events::{Arrival, Class, Failure};
 use http::StatusCode;
 
 use super::{Kind, Meaning, Refusal};
-use crate::{Arrival, CallError};
+use crate::CallError;
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
 

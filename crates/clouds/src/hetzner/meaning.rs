@@ -2,9 +2,7 @@
 //!
 //! One HTTP status stands for several of them, so that only the code counts.
 
-use events::Class;
-
-use crate::Arrival;
+use events::{Arrival, Class};
 
 /// What a code means to somebody who has to decide what to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,7 @@
 //! What Hetzner says no with, and what follows from it.
 
-use clouds::Arrival;
 use clouds::hetzner::{CreatePlacementGroup, HetznerError, Meaning};
-use events::{Class, Failure};
+use events::{Arrival, Class, Failure};
 use serde_json::json;
 
 use crate::api::{Api, Reply, answer, json};

@@ -3,11 +3,11 @@
 use std::error::Error as _;
 use std::time::Duration;
 
+use clouds::CallError;
 use clouds::hetzner::{
     CreatePlacementGroup, Endpoint, Hetzner, HetznerError, Settings, SettingsError, Trust,
 };
-use clouds::{Arrival, CallError};
-use events::{Class, Failure, Secret};
+use events::{Arrival, Class, Failure, Secret};
 use serde_json::json;
 
 use crate::api::{Api, Reply, TOKEN, answer, json};

@@ -1,7 +1,6 @@
 //! From what Hetzner says to what a stage says: the cause that has a name, or
 //! a failure with its class.
 
-use clouds::Arrival;
 use clouds::hetzner::{HetznerError, Meaning};
 use engine::{ActError, SendError};
 use events::{Cause, Failure, Verdict};
@@ -26,11 +25,7 @@ pub(crate) fn act_error(error: HetznerError) -> ActError {
 
 pub(super) fn send_error(error: &HetznerError) -> SendError {
     let failure = Failure::of(error.class(), error);
-    let end = match error.arrival() {
-        Arrival::No => SendError::refused(failure),
-        Arrival::Maybe => SendError::lost(failure),
-    };
-    end.named(cause(error))
+    SendError::new(failure, error.arrival()).named(cause(error))
 }
 
 /// Returns the cause that an answer stands for, where waiting does not help.

@@ -4,7 +4,7 @@ use clouds::hetzner::{Ours, Server};
 use engine::{ActError, Hands, SendError, Sight};
 use events::{Evidence, Failure, Made, Role, Verdict};
 use spec::plan::NodePlan;
-use talos::client::{Apply, Arrival, ClientError, Reason};
+use talos::client::{Apply, ClientError, Reason};
 
 use super::identity;
 use crate::{Site, machine_config, node_trouble};
@@ -48,10 +48,7 @@ pub(super) async fn act(site: &Site, hands: &Hands, node: &NodePlan) -> Result<(
 }
 
 fn send_error(error: &ClientError) -> SendError {
-    match error.arrival {
-        Arrival::No => SendError::refused(error.failure()),
-        Arrival::Maybe => SendError::lost(error.failure()),
-    }
+    SendError::new(error.failure(), error.arrival)
 }
 
 /// Looks whether the node lets us administer it, on a new connection.

@@ -8,7 +8,7 @@ use engine::{ActError, Hands, SendError, Sight};
 use events::{Because, Cause, Evidence, Failure, IntentRef, Made, Verdict};
 use futures::future::join_all;
 use spec::plan::NodePlan;
-use talos::client::{Arrival, Bootstrap, ClientError, EtcdMember, EtcdStatus, Reason};
+use talos::client::{Bootstrap, ClientError, EtcdMember, EtcdStatus, Reason};
 
 use crate::hetzner::explain;
 use crate::{Site, codes, node_trouble};
@@ -86,10 +86,7 @@ async fn members(site: &Site, node: &NodePlan) -> Result<Vec<EtcdMember>, Client
 }
 
 fn send_error(error: &ClientError) -> SendError {
-    let end = match error.arrival {
-        Arrival::No => SendError::refused(error.failure()),
-        Arrival::Maybe => SendError::lost(error.failure()),
-    };
+    let end = SendError::new(error.failure(), error.arrival);
     let wedged = error.reason == Reason::BootstrapWedged;
     end.named(wedged.then(|| {
         Cause::new(codes::ETCD_DATA_FOREIGN, "etcd on the bootstrap node cannot start")

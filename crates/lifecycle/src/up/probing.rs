@@ -4,7 +4,7 @@
 use addons::probe::{Mark, ProbeKind};
 use engine::{ActError, Hands, SendError, Sight};
 use events::{Failure, Made, Verdict};
-use objects::{Cluster, Deletion, Doomed, Effect, Object, Propagation, Scope};
+use objects::{Cluster, Deletion, Doomed, Object, Propagation, Scope};
 use serde_json::Value;
 
 use crate::{Site, delivery, kube};
@@ -66,10 +66,7 @@ impl Probing<'_> {
                     let _: Deletion = done.deletion;
                     Ok(Made::default())
                 }
-                Err(error) if error.effect() == Effect::Possible => {
-                    Err(SendError::lost(error.failure()))
-                }
-                Err(error) => Err(SendError::refused(error.failure())),
+                Err(error) => Err(SendError::new(error.failure(), error.arrival())),
             }
         };
         self.hands.ensure(Cluster::delete_call(&doomed), look, send).await?;

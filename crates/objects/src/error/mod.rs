@@ -11,7 +11,7 @@ pub use trouble::Trouble;
 
 use std::error::Error;
 
-use events::{Class, Failure};
+use events::{Arrival, Class, Failure};
 
 use crate::ObjectId;
 
@@ -23,15 +23,6 @@ pub struct ApiError {
     trouble: Trouble,
     warnings: Vec<String>,
     source: Option<Box<dyn Error + Send + Sync>>,
-}
-
-/// Whether a request may have had its effect although its answer was no good.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
-    /// It has none: the API said no, or the request never left.
-    None,
-    /// It may have one: the answer was lost.
-    Possible,
 }
 
 // === impl ApiError ===
@@ -83,8 +74,8 @@ impl ApiError {
     }
 
     /// Returns whether the request may have had its effect all the same.
-    pub fn effect(&self) -> Effect {
-        self.trouble.effect()
+    pub fn arrival(&self) -> Arrival {
+        self.trouble.arrival()
     }
 
     /// Returns whether the API has said that the object is not there.

@@ -4,9 +4,10 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 
+use events::Arrival;
 use hyper_util::client::legacy;
 
-use super::{ApiError, Effect, Trouble};
+use super::{ApiError, Trouble};
 
 /// How the API could not be reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,9 +33,9 @@ pub enum Unreachable {
 
 impl Unreachable {
     /// Returns whether the request may have had its effect all the same.
-    pub fn effect(&self) -> Effect {
+    pub fn arrival(&self) -> Arrival {
         match self {
-            Self::AnswerTimedOut | Self::Cut => Effect::Possible,
+            Self::AnswerTimedOut | Self::Cut => Arrival::Maybe,
             // With TLS 1.3 a server may refuse the client's certificate only
             // after it was sent the request; it has not read it then.
             Self::Name
@@ -42,7 +43,7 @@ impl Unreachable {
             | Self::HungUp
             | Self::Tls(_)
             | Self::Network(_)
-            | Self::ConnectTimedOut => Effect::None,
+            | Self::ConnectTimedOut => Arrival::No,
         }
     }
 

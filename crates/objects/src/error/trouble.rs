@@ -3,9 +3,9 @@
 use std::fmt;
 use std::time::Duration;
 
-use events::Class;
+use events::{Arrival, Class};
 
-use super::{Effect, FieldConflict, FieldProblem, Unreachable};
+use super::{FieldConflict, FieldProblem, Unreachable};
 
 /// What is the matter with a request. Told apart by what the API says in its
 /// structured answer, and by text only where it says nothing else.
@@ -95,12 +95,12 @@ impl Trouble {
     }
 
     /// Returns whether the request may have had its effect all the same.
-    pub fn effect(&self) -> Effect {
+    pub fn arrival(&self) -> Arrival {
         match self {
-            Self::Unreachable(how) => how.effect(),
+            Self::Unreachable(how) => how.arrival(),
             // A gateway, or a write that timed out in etcd, knows no better.
-            Self::Unavailable { .. } | Self::Garbled(_) => Effect::Possible,
-            _ => Effect::None,
+            Self::Unavailable { .. } | Self::Garbled(_) => Arrival::Maybe,
+            _ => Arrival::No,
         }
     }
 

@@ -1,6 +1,7 @@
 //! Server-side apply with a real API server's opinion on it.
 
-use objects::{Change, Effect, Kind, Object, Ownership, Trouble, layers, manifest};
+use events::Arrival;
+use objects::{Change, Kind, Object, Ownership, Trouble, layers, manifest};
 use rig::proxy::{Fault, Matching, Rule};
 use serde_json::json;
 
@@ -183,7 +184,7 @@ async fn a_lost_answer_is_in_doubt_and_nothing_is_sent_again() {
     harbour.cluster.resource(&Kind::new("v1", "ConfigMap").unwrap()).await.unwrap();
     harbour.proxy.add(Rule::always(Matching::class("patch", "configmaps"), Fault::LoseAnswer));
     let error = harbour.apply(&map).await.unwrap_err();
-    assert_eq!(error.effect(), Effect::Possible, "{error:?}");
+    assert_eq!(error.arrival(), Arrival::Maybe, "{error:?}");
     assert_eq!(harbour.proxy.counts().borrow().of("patch", "configmaps"), 1);
     assert!(harbour.cluster.get(map.id()).await.unwrap().is_some());
     harbour.proxy.behave();

@@ -4,7 +4,8 @@ use std::fs;
 use std::net::TcpListener;
 use std::time::Duration;
 
-use objects::{Access, Effect, Timeouts, Trouble, Unreachable};
+use events::Arrival;
+use objects::{Access, Timeouts, Trouble, Unreachable};
 use rig::need;
 use rig::proxy::{Fault, Matching, Rule};
 use tokio::net;
@@ -43,7 +44,7 @@ async fn certificates_lead_to_an_address_under_another_name() {
     let wrong = by.clone().at(access.server(), Some("stranger.example"));
     let error = wrong.connect().await.unwrap().version().await.unwrap_err();
     assert!(matches!(unreachable(&error), Unreachable::Tls(_)), "{error}");
-    assert_eq!(error.effect(), Effect::None);
+    assert_eq!(error.arrival(), Arrival::No);
     let nowhere = by.at("127.0.0.1", None).connect().await.unwrap_err();
     assert_eq!(nowhere.to_string(), "`127.0.0.1` is not an address such as https://192.0.2.1:6443");
 }
@@ -107,7 +108,7 @@ async fn doors_that_are_closed_are_told_apart() {
     let mute = access.at(format!("https://{address}"), None);
     let error = mute.connect().await.unwrap().readyz().await.unwrap_err();
     assert_eq!(unreachable(&error), &Unreachable::ConnectTimedOut, "{error:?}");
-    assert_eq!(error.effect(), Effect::None);
+    assert_eq!(error.arrival(), Arrival::No);
 }
 
 #[tokio::test]
@@ -119,7 +120,7 @@ async fn an_answer_that_is_late_is_given_up() {
     harbour.proxy.add(Rule::next(1, Matching::path("/version"), slow));
     let error = harbour.cluster.version().await.unwrap_err();
     assert_eq!(unreachable(&error), &Unreachable::AnswerTimedOut);
-    assert_eq!(error.effect(), Effect::Possible);
+    assert_eq!(error.arrival(), Arrival::Maybe);
 }
 
 #[tokio::test]

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use events::Class;
-use objects::{Access, Effect, Ownership, Scope, Trouble};
+use events::{Arrival, Class};
+use objects::{Access, Ownership, Scope, Trouble};
 use rig::proxy::{Fault, Matching, Rule};
 use serde_json::json;
 
@@ -20,7 +20,7 @@ async fn a_typo_is_named_with_its_field_and_not_repeated() {
         problems[0].path.ends_with("spec.prots") || problems[0].message.contains("prots"),
         "{problems:?}"
     );
-    assert_eq!((error.class(), error.effect()), (Class::Permanent, Effect::None));
+    assert_eq!((error.class(), error.arrival()), (Class::Permanent, Arrival::No));
     let text = error.to_string();
     assert!(text.starts_with("could not apply service/s in namespace "), "{text}");
     assert!(text.ends_with("; correct the manifest"), "{text}");
@@ -136,14 +136,14 @@ async fn errors_of_the_server_are_handed_on_and_never_repeated() {
         harbour.proxy.add(Rule::next(1, matching, Fault::Status(code)));
         let error = harbour.cluster.list(&scope).await.unwrap_err();
         assert!(error.class().is_retryable(), "{error:?}");
-        assert_eq!(error.effect(), Effect::Possible);
+        assert_eq!(error.arrival(), Arrival::Maybe);
     }
     let retry_after = Duration::from_secs(7);
     let throttle = Fault::Throttle { retry_after };
     harbour.proxy.add(Rule::next(1, Matching::class("list", "configmaps"), throttle));
     let error = harbour.cluster.list(&scope).await.unwrap_err();
     assert_eq!(error.class(), Class::RateLimited { after_ms: Some(7000) });
-    assert_eq!(error.effect(), Effect::None);
+    assert_eq!(error.arrival(), Arrival::No);
     for cut in [Fault::CutAfter(10), Fault::Drop] {
         harbour.proxy.add(Rule::next(1, Matching::class("list", "configmaps"), cut));
         let error = harbour.cluster.list(&scope).await.unwrap_err();

@@ -1,12 +1,12 @@
 //! The calls that change something: one method, one mutation, one permit.
 
-use events::{Call, CallClass, Permit};
+use events::{Arrival, Call, CallClass, Permit};
 use talos_proto::machine as proto;
 use talos_proto::machine::apply_configuration_request::Mode;
 use talos_proto::machine::reset_request::WipeMode;
 
 use super::reply::only;
-use super::{Arrival, Client, ClientError, Reason};
+use super::{Client, ClientError, Reason};
 use crate::config::MachineConfig;
 
 /// Giving a node its config.

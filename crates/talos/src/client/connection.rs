@@ -6,13 +6,14 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use events::Arrival;
 use http::Uri;
 use hyper_util::rt::TokioIo;
 use rustls::ClientConfig;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Request, Response, Status};
 
-use super::{Arrival, ClientError, Reason};
+use super::{ClientError, Reason};
 use crate::credentials::Identity;
 use crate::pki::{Certificate, SpkiHash};
 use crate::wire::{self, Asked, Dialled, Ending, Shown, Stream};

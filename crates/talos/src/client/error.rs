@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use events::{Class, Failure};
+use events::{Arrival, Class, Failure};
 
 use super::Reason;
 
@@ -19,15 +19,6 @@ pub struct ClientError {
     /// Why.
     #[source]
     pub reason: Reason,
-}
-
-/// Whether a call may have had its effect although it has no good answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arrival {
-    /// It has not: the node said no, or the call never left.
-    No,
-    /// It may have: the answer was lost.
-    Maybe,
 }
 
 impl ClientError {

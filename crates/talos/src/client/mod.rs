@@ -13,7 +13,7 @@
 //!
 //! Calls that change something take an [`events::Permit`] for just that call;
 //! see [`Apply::call`] and its siblings. Errors say [why](Reason), what may be
-//! done about it, and whether the call may have [arrived](Arrival).
+//! done about it, and whether the call may have [arrived](events::Arrival).
 
 mod change;
 mod connection;
@@ -29,7 +29,7 @@ mod services;
 
 pub use change::{Afterwards, Applied, Apply, Bootstrap, Reset};
 pub use connection::{AdminProof, Client, Deadlines, Node};
-pub use error::{Arrival, ClientError};
+pub use error::ClientError;
 pub use etcd::{EtcdMember, EtcdStatus};
 pub use meaning::Meaning;
 pub use reason::Reason;

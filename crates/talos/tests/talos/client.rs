@@ -3,9 +3,9 @@
 use std::io::Write as _;
 use std::time::Duration;
 
-use events::Class;
+use events::{Arrival, Class};
 use talos::client::{
-    Afterwards, Apply, Arrival, Bootstrap, ClientError, Health, Node, Reason, Reset, Stage,
+    Afterwards, Apply, Bootstrap, ClientError, Health, Node, Reason, Reset, Stage,
 };
 use talos::credentials::{Identity, Role};
 use talos::pki::SpkiHash;
