@@ -1,7 +1,7 @@
 //! The catalogue of addons: what is delivered for each, and how it is proven.
 //!
 //! ```text
-//!  Values ─► render ─► Rendered ── steps ──► delivered by server-side apply
+//!  Values ─► render ─► Rendered ─► delivered by somebody with a client
 //!                          └─ Secrets apart, in no digest and no debug output
 //!
 //!  gate.needs() ─► looks ── somebody with a client ──► Seen ─► gate.judge() ─► Verdict
@@ -21,7 +21,6 @@
 mod catalogue;
 pub mod cilium;
 pub mod codes;
-pub mod delivery;
 pub mod flux;
 pub mod gate;
 pub mod hcloud_ccm;

@@ -1,6 +1,7 @@
 //! A real API server takes every rendering, with strict validation of fields.
 
-use addons::delivery::{Awaited, Step};
+use addons::SecretObject;
+use objects::{Layer, Object, Rank, layers};
 use rig::{Kubectl, need};
 use serde_json::{Value, json};
 
@@ -21,12 +22,11 @@ fn apply(kubectl: &Kubectl, objects: &[Value]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-fn deliver(kubectl: &Kubectl, step: &Step<'_>) -> usize {
-    let secrets = step.secrets.iter().map(|secret| secret.reveal());
-    let objects: Vec<_> = step.objects.iter().map(|one| (*one).clone()).chain(secrets).collect();
+fn deliver(kubectl: &Kubectl, layer: Layer) -> usize {
+    let objects: Vec<_> = layer.objects.into_iter().map(Object::into_body).collect();
     let lines = apply(kubectl, &objects).lines().count();
     assert_eq!(lines, objects.len());
-    if step.phase.awaits() == Awaited::Established {
+    if layer.rank == Rank::Definitions {
         let wait = ["wait", "crd", "--all", "--for=condition=Established", "--timeout=60s"];
         kubectl.run(&wait).unwrap();
     }
@@ -41,7 +41,11 @@ fn a_real_api_server_takes_every_rendering() {
     let kubectl = plane.kubectl();
     let mut delivered = 0;
     for rendered in samples::all() {
-        delivered += rendered.steps().iter().map(|step| deliver(kubectl, step)).sum::<usize>();
+        let secrets = rendered.secrets().iter().map(SecretObject::reveal);
+        let objects = rendered.objects().iter().cloned().chain(secrets);
+        let objects = objects.map(|object| Object::new(object).unwrap()).collect();
+        let layers = layers(objects).unwrap();
+        delivered += layers.into_iter().map(|layer| deliver(kubectl, layer)).sum::<usize>();
     }
     println!("{delivered} objects of addons were taken");
     assert!(delivered > 60);

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use addons::delivery::Phase;
 use addons::{Rendered, STAND_IN, SecretObject, cilium};
 use events::Secret;
+use objects::{Layer, Object, Rank, layers};
 use serde_json::Value;
 
 use crate::samples;
@@ -69,24 +69,20 @@ fn the_same_values_give_the_same_digest_and_others_another() {
 }
 
 #[test]
-fn steps_hold_every_object_once_and_in_order() {
+fn every_rendering_can_be_delivered_in_layers() {
+    let in_layers = |rendered: &Rendered| -> Vec<Layer> {
+        let secrets = rendered.secrets().iter().map(SecretObject::reveal);
+        let objects = rendered.objects().iter().cloned().chain(secrets);
+        layers(objects.map(|object| Object::new(object).unwrap()).collect()).unwrap()
+    };
     for rendered in samples::all() {
-        let steps = rendered.steps();
-        assert!(steps.windows(2).all(|pair| pair[0].phase < pair[1].phase));
-        let objects: usize = steps.iter().map(|step| step.objects.len()).sum();
-        let secrets: usize = steps.iter().map(|step| step.secrets.len()).sum();
-        assert_eq!((objects, secrets), (rendered.objects().len(), rendered.secrets().len()));
+        let delivered: usize = in_layers(&rendered).iter().map(|layer| layer.objects.len()).sum();
+        assert_eq!(delivered, rendered.objects().len() + rendered.secrets().len());
     }
-    let flux: Vec<_> = samples::flux().steps().iter().map(|step| step.phase).collect();
+    let flux: Vec<_> = in_layers(&samples::flux()).iter().map(|layer| layer.rank).collect();
     assert_eq!(
         flux,
-        [
-            Phase::Namespaces,
-            Phase::Definitions,
-            Phase::Foundations,
-            Phase::Workloads,
-            Phase::Customs,
-        ]
+        [Rank::Namespaces, Rank::Definitions, Rank::Foundations, Rank::Workloads, Rank::Customs,]
     );
 }
 
