@@ -1,7 +1,11 @@
 //! Private keys.
 
+use std::sync::mpsc;
+use std::thread;
+
 use events::Secret;
-use rand::CryptoRng;
+use rand::rngs::StdRng;
+use rand::{CryptoRng, SeedableRng as _};
 use rcgen::{KeyPair, PKCS_ECDSA_P256_SHA256, PKCS_ED25519, PKCS_RSA_SHA256, SignatureAlgorithm};
 use rsa::RsaPrivateKey;
 use rsa::pkcs1::{DecodeRsaPrivateKey as _, EncodeRsaPrivateKey as _};
@@ -102,7 +106,7 @@ impl PrivateKey {
     /// Makes an RSA key of 4096 bits. This takes seconds of computing: call it
     /// where nobody waits for the thread.
     pub fn rsa4096(rng: &mut impl CryptoRng) -> Result<Self, KeyError> {
-        let key = RsaPrivateKey::new(&mut Rand06(rng), RSA_BITS).map_err(KeyError::MakeRsa)?;
+        let key = first_rsa(rng).map_err(KeyError::MakeRsa)?;
         let pkcs1 = key.to_pkcs1_der().map_err(|_| KeyError::Content(KeyKind::Rsa.label()))?;
         Ok(Self::written(KeyKind::Rsa, pkcs1.as_bytes()))
     }
@@ -166,6 +170,23 @@ impl PrivateKey {
     }
 }
 
+/// How many searches for an RSA key are made at the same time.
+const RSA_SEARCHES: usize = 2;
+
+/// Makes an RSA key. How long the search for its primes takes is a matter of
+/// luck, so that the sooner of two takes about two thirds of the time. The
+/// later one ends by itself, and nobody listens.
+fn first_rsa(rng: &mut impl CryptoRng) -> rsa::Result<RsaPrivateKey> {
+    let (found, first) = mpsc::channel();
+    for _ in 0..RSA_SEARCHES {
+        let (mut rng, found) = (StdRng::from_rng(rng), found.clone());
+        thread::spawn(move || {
+            let _ = found.send(RsaPrivateKey::new(&mut Rand06(&mut rng), RSA_BITS));
+        });
+    }
+    first.recv().expect("every search sends what it found")
+}
+
 fn rsa_pkcs8(pkcs1: &[u8]) -> Option<Vec<u8>> {
     let key = RsaPrivateKey::from_pkcs1_der(pkcs1).ok()?;
     Some(key.to_pkcs8_der().ok()?.as_bytes().to_vec())
@@ -197,8 +218,6 @@ impl<R: CryptoRng> rsa::rand_core::CryptoRng for Rand06<'_, R> {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rand::SeedableRng as _;
-    use rand::rngs::StdRng;
 
     #[test]
     fn every_kind_survives_its_text() {
