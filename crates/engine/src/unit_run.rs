@@ -55,7 +55,7 @@ impl<W: Work> UnitRun<W> {
     /// Runs the unit and records how it ended. A bug in its work fails the unit
     /// and no other.
     pub(crate) async fn run(mut self) -> Result<(Unit, UnitOutcome), RecordError> {
-        let (unit, hands) = (self.unit.clone(), self.hands.clone());
+        let (unit, hands, work) = (self.unit.clone(), self.hands.clone(), Arc::clone(&self.work));
         let end = tokio::spawn(async move { self.pass().await }).await.unwrap_or_else(|stopped| {
             let cause =
                 Cause::new(codes::BUG, format!("a bug in seaworthy: {}", panic_text(stopped)));
@@ -63,7 +63,9 @@ impl<W: Work> UnitRun<W> {
         });
         let outcome = match end {
             Ok(summary) => UnitOutcome::Passed { summary },
-            Err(UnitEnd::Failed(cause)) => UnitOutcome::Failed { cause: *cause },
+            Err(UnitEnd::Failed(cause)) => {
+                UnitOutcome::Failed { cause: advised(&*work, &unit, *cause) }
+            }
             Err(UnitEnd::Stopped) => UnitOutcome::Stopped,
             Err(UnitEnd::Journal(error)) => return Err(error),
         };
@@ -188,6 +190,19 @@ impl<W: Work> UnitRun<W> {
         let first = self.stage.checks.first();
         first.map_or(PATIENCE, |check| Duration::from_millis(check.deadline_ms))
     }
+}
+
+/// Nobody is left without a next step: where the cause has none the work knows
+/// some, and the last is always the page of its code.
+fn advised(work: &impl Work, unit: &Unit, mut cause: Cause) -> Cause {
+    if cause.next.is_empty() {
+        cause.next = work.next_steps(unit, &cause);
+    }
+    let page = format!("seaworthy explain {}", cause.code);
+    if cause.next.iter().any(|step| step.command == page) {
+        return cause;
+    }
+    cause.next(page, "tells more")
 }
 
 fn cause_of(code: Code, failure: &Failure) -> Cause {

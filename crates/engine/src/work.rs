@@ -2,7 +2,9 @@
 
 use std::future::Future;
 
-use events::{Cause, CheckName, Class, Digest, Failure, LedgerError, RecordError, Unit, Verdict};
+use events::{
+    Cause, CheckName, Class, Digest, Failure, LedgerError, NextStep, RecordError, Unit, Verdict,
+};
 
 use crate::{Eyes, Hands};
 
@@ -39,6 +41,14 @@ pub trait Work: Send + Sync + 'static {
         probe: &CheckName,
         eyes: &Eyes,
     ) -> impl Future<Output = Result<Digest, Failure>> + Send;
+
+    /// Returns what to do next about a unit that failed, where its cause does
+    /// not say: whom the unit talks to, the engine does not know. The page of
+    /// the cause's code comes after it anyway.
+    fn next_steps(&self, unit: &Unit, cause: &Cause) -> Vec<NextStep> {
+        let _ = (unit, cause);
+        Vec::new()
+    }
 
     /// Returns why a unit, or one check of it, is left out.
     fn skip(&self, unit: &Unit, check: Option<&CheckName>) -> Option<Skip> {

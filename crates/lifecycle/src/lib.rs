@@ -29,6 +29,7 @@ mod explain;
 mod hetzner;
 mod kube;
 mod machine_config;
+mod next_step;
 mod node_trouble;
 mod sealing_key;
 mod site;

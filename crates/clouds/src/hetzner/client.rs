@@ -11,7 +11,8 @@ use super::answer::{One, Page, Started};
 use super::http::{Ask, Http};
 use super::query::Query;
 use super::{
-    HetznerError, Id, Listed, Ours, Proof, RateLimit, Resource, Settings, SettingsError, Wish,
+    Endpoint, HetznerError, Id, Listed, Ours, Proof, RateLimit, Resource, Settings, SettingsError,
+    Wish,
 };
 use crate::ownership::CLUSTER_ID;
 use crate::{Labels, Ownership};
@@ -39,6 +40,11 @@ impl Hetzner {
     /// Returns the cluster that everything is made for.
     pub fn cluster(&self) -> ClusterId {
         self.cluster
+    }
+
+    /// Returns where the API is.
+    pub fn endpoint(&self) -> &Endpoint {
+        self.http.endpoint()
     }
 
     /// Returns what the last answer said about the calls that are left.

@@ -84,6 +84,10 @@ impl Http {
         })
     }
 
+    pub(super) fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
     /// Returns what the last answer said about the calls that are left.
     pub(super) fn rate_limit(&self) -> Option<RateLimit> {
         *self.last_limit.lock().unwrap_or_else(PoisonError::into_inner)

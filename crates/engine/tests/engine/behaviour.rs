@@ -11,8 +11,8 @@ use engine::{
 use events::journal::Durability;
 use events::{
     Because, Call, CallClass, CallOutcome, Cause, CheckName, Class, Clock, ClusterId, Code, Digest,
-    Event, Evidence, Failure, Hindrance, Made, Plan, PlannedNode, Reach, Role, RunOutcome, Unit,
-    UnitOutcome, Verdict, What,
+    Event, Evidence, Failure, Hindrance, Made, NextStep, Plan, PlannedNode, Reach, Role,
+    RunOutcome, Unit, UnitOutcome, Verdict, What,
 };
 
 const MINUTE: Duration = Duration::from_mins(1);
@@ -63,6 +63,11 @@ impl Work for Script {
 
     async fn inputs(&self, _: &Unit, _: &CheckName, _: &Eyes) -> Result<Digest, Failure> {
         Ok(Digest::ZERO)
+    }
+
+    fn next_steps(&self, _: &Unit, cause: &Cause) -> Vec<NextStep> {
+        let command = format!("look at {}", cause.code);
+        vec![NextStep { command, tells: "shows it".to_owned() }]
     }
 
     fn skip(&self, unit: &Unit, check: Option<&CheckName>) -> Option<Skip> {
@@ -442,6 +447,36 @@ impl Work for Buggy {
 
     async fn inputs(&self, _: &Unit, _: &CheckName, _: &Eyes) -> Result<Digest, Failure> {
         Ok(Digest::ZERO)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_failure_ends_with_a_next_step() {
+    let target = || Cause::new(Code(307), "no target");
+    let explained = "seaworthy explain SW0307";
+    for (script, expected) in [
+        (
+            looks(vec![Verdict::not_yet("slow")]),
+            &["look at SW0101", "seaworthy explain SW0101"][..],
+        ),
+        (
+            looks(vec![Verdict::blind(Failure::transient("no route"))]),
+            &["look at SW0102", "seaworthy explain SW0102"],
+        ),
+        (
+            acts(vec![Failure::permanent("no").into()]),
+            &["look at SW0103", "seaworthy explain SW0103"],
+        ),
+        (looks(vec![Verdict::failed(target())]), &["look at SW0307", explained]),
+        (
+            looks(vec![Verdict::failed(target().next("seaworthy plan", "shows it"))]),
+            &["seaworthy plan", explained],
+        ),
+        (looks(vec![Verdict::failed(target().next(explained, "tells more"))]), &[explained]),
+    ] {
+        let cause = run(ONE, script).await.cause();
+        let commands: Vec<_> = cause.next.iter().map(|step| step.command.as_str()).collect();
+        assert_eq!(commands, expected, "{cause}");
     }
 }
 

@@ -3,10 +3,11 @@
 use clouds::Item;
 use clouds::hetzner::{Hetzner, HetznerError, Id, LoadBalancer, Remove, Volume};
 use engine::{ActError, Eyes, Hands, Work};
-use events::{CheckName, Digest, Evidence, Failure, Unit, Verdict};
+use events::{Cause, CheckName, Digest, Evidence, Failure, NextStep, Unit, Verdict};
 use futures::stream::{self, StreamExt as _};
 
 use crate::hetzner::{Clerk, act_error, blind};
+use crate::next_step;
 
 /// The doing behind the stages of `down`.
 #[derive(Clone, Debug)]
@@ -139,5 +140,12 @@ impl Work for Down {
 
     async fn inputs(&self, unit: &Unit, _: &CheckName, _: &Eyes) -> Result<Digest, Failure> {
         Err(Failure::permanent(format!("{unit} has no probe")))
+    }
+
+    fn next_steps(&self, _: &Unit, cause: &Cause) -> Vec<NextStep> {
+        match self.speed {
+            None => next_step::of_down(self.cloud.endpoint(), cause),
+            Some(_) => Vec::new(),
+        }
     }
 }

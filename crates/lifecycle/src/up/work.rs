@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use engine::{ActError, Eyes, Hands, Skip, Work};
-use events::{CheckName, Digest, Failure, Unit, Verdict};
+use events::{Cause, CheckName, Digest, Failure, NextStep, Unit, Verdict};
 use spec::plan::Stage;
 
 use super::{
     addon_stage, api, config, etcd, identity, image, network, nodes, preflight, proof, ready,
     seal_probe, secrets, storage_probe,
 };
-use crate::Site;
+use crate::{Site, next_step};
 
 /// The doing behind the stages of `up`.
 #[derive(Clone)]
@@ -87,6 +87,10 @@ impl Work for Up {
         let plan = serde_json::to_string(&self.site.plan)
             .map_err(|error| Failure::permanent(error.to_string()))?;
         Ok(Digest::of(format!("{unit} {probe} {plan}").as_bytes()))
+    }
+
+    fn next_steps(&self, unit: &Unit, cause: &Cause) -> Vec<NextStep> {
+        next_step::of_up(&self.site, Self::stage(unit), unit, cause)
     }
 
     fn skip(&self, unit: &Unit, check: Option<&CheckName>) -> Option<Skip> {

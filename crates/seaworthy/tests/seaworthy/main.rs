@@ -7,6 +7,7 @@ mod cluster_file;
 mod generated;
 mod harbour_runs;
 mod help;
+mod no_answer;
 mod rehearsal;
 mod reports;
 mod running;
