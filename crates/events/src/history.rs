@@ -105,7 +105,7 @@ impl History {
             }
         }
         let ended = journal.state.ended();
-        if ended == Some(&RunOutcome::Proven) && self.last_command() == Some(Plan::TEARDOWN) {
+        if ended == Some(&RunOutcome::Proven) && self.last_command().is_some_and(Plan::tears_down) {
             self.forget();
         }
         Ok(())

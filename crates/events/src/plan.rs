@@ -165,6 +165,14 @@ impl Plan {
     /// The command after whose proof nothing of the cluster is left.
     pub const TEARDOWN: &'static str = "down";
 
+    /// The same in a rehearsed world, where it is asked for in another way.
+    pub const REHEARSED_TEARDOWN: &'static str = "rehearse --down";
+
+    /// Returns whether nothing of the cluster is left after the proof of a command.
+    pub fn tears_down(command: &str) -> bool {
+        [Self::TEARDOWN, Self::REHEARSED_TEARDOWN].contains(&command)
+    }
+
     /// Returns the stage of that name.
     pub fn stage(&self, name: &StageName) -> Option<&PlannedStage> {
         self.stages.iter().find(|stage| stage.name == *name)

@@ -1,5 +1,7 @@
 //! Phrases that more than one report uses.
 
+use events::Plan;
+
 use crate::{Span, Story};
 
 /// `11.8s (6m12s simulated)`
@@ -28,8 +30,29 @@ pub(crate) fn remains(command: &str) -> String {
     let kept = match command {
         "rehearse" => return "this was a rehearsal: nothing real was made".to_owned(),
         "verify" => return "nothing was changed: verify only reads".to_owned(),
-        "down" | "delete" => "what is left was not touched",
+        "delete" => "what is left was not touched",
+        command if Plan::tears_down(command) => "what is left was not touched",
         _ => "nothing was destroyed",
     };
     format!("{kept}; `seaworthy {command}` goes on from here")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_is_stopped_is_told_the_command_that_goes_on() {
+        for (command, expected) in [
+            ("up", "nothing was destroyed; `seaworthy up` goes on from here"),
+            ("down", "what is left was not touched; `seaworthy down` goes on from here"),
+            (
+                "rehearse --down",
+                "what is left was not touched; `seaworthy rehearse --down` goes on from here",
+            ),
+            ("rehearse", "this was a rehearsal: nothing real was made"),
+        ] {
+            assert_eq!(remains(command), expected);
+        }
+    }
 }

@@ -88,10 +88,12 @@ fn a_pinned_choice_stays_until_the_cluster_is_no_more() {
     let otherwise = RunBreach::PinnedOtherwise("target".to_owned());
     assert_eq!(breach(&[nth(1, pins("a")), nth(2, pins("b"))]), Some((Seq(2), otherwise)));
 
-    let mut down = proven();
-    let teardown = Plan { command: Plan::TEARDOWN.to_owned(), ..plan() };
-    down[0] = What::RunStarted { plan: Box::new(teardown), resumes: None };
-    assert_eq!(breach(&[nth(1, pins("a")), nth(2, down), nth(3, pins("b"))]), None);
+    for command in [Plan::TEARDOWN, Plan::REHEARSED_TEARDOWN] {
+        let mut down = proven();
+        let teardown = Plan { command: command.to_owned(), ..plan() };
+        down[0] = What::RunStarted { plan: Box::new(teardown), resumes: None };
+        assert_eq!(breach(&[nth(1, pins("a")), nth(2, down), nth(3, pins("b"))]), None);
+    }
 }
 
 #[test]

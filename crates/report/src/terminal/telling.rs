@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use events::{CallOutcome, Event, RunId, StageName, Unit, What};
+use events::{CallOutcome, Event, Plan, RunId, StageName, Unit, What};
 
 use super::closing;
 use super::columns::{self, Columns};
@@ -130,7 +130,7 @@ fn opening(story: &Story, run: &Run) -> Vec<Line> {
 fn gerund(command: &str) -> &'static str {
     match command {
         "up" => "Bringing up",
-        "down" => "Taking down",
+        command if Plan::tears_down(command) => "Taking down",
         "rehearse" => "Rehearsing",
         "verify" => "Verifying",
         "upgrade" => "Upgrading",

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use clap::Args;
-use events::{Digest, Role, Secret, private};
+use events::{Digest, Plan, Role, Secret, private};
 use lifecycle::Way;
 use report::terminal::say;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, test_kill_process, waitpid};
@@ -253,7 +253,9 @@ impl Rehearsal {
             return Err(CommandError::say(Exit::Usage, "no rehearsed world stands")
                 .hint("`seaworthy rehearse --keep` leaves one standing"));
         };
-        let told = running::run(down::order(self.target(&reach)?), ui).map(|_| ());
+        let mut order = down::order(self.target(&reach)?);
+        Plan::REHEARSED_TEARDOWN.clone_into(&mut order.plan.command);
+        let told = running::run(order, ui).map(|_| ());
         if told.is_ok() {
             end_world(&reach);
         }

@@ -174,6 +174,27 @@ fn a_refusal_of_the_cloud_has_an_exit_code_of_its_own() {
 }
 
 #[test]
+fn a_teardown_that_is_stopped_says_how_it_goes_on() {
+    let stage = Stage::new();
+    let (exit, text) = stage.rehearse(&["--keep", "--speed", "200", "--until", "etcd"]);
+    assert_eq!(exit, 0, "{text}");
+    let runs = stage.journals().len();
+    let child = stage.command(&["--down"]).spawn().unwrap();
+    while stage.journals().len() == runs {
+        pause();
+    }
+    let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+    kill_process(pid, Signal::INT).unwrap();
+    let (exit, text) = told(&child.wait_with_output().unwrap());
+    assert_eq!(exit, 5, "{text}");
+    let note = "what is left was not touched; `seaworthy rehearse --down` goes on from here";
+    assert!(text.contains(note), "{text}");
+    let (exit, text) = stage.rehearse(&["--down"]);
+    assert_eq!(exit, 0, "{text}");
+    assert!(text.contains("Resuming run"), "{text}");
+}
+
+#[test]
 fn a_fault_that_there_is_none_of_gets_the_nearest_name() {
     let stage = Stage::new();
     let (exit, text) = stage.rehearse(&["--fault", "lb-no-healthy-targets"]);
