@@ -37,5 +37,6 @@ mod ssh_key;
 pub mod up;
 
 pub use access::{CredentialsError, Way, kubeconfig, talosconfig};
+pub use addon::by_gitops;
 pub use explain::{Page, explain, pages};
 pub use site::{Site, Source};

@@ -7,15 +7,17 @@ use addons::flux::{self, FluxGate};
 use addons::gate::Nodes;
 use addons::hcloud_ccm::{self, HcloudCcmGate, Routes, Server};
 use addons::hcloud_csi::{self, HcloudCsiGate};
+use addons::metrics_server::{self, KubeletCertificates, MetricsServerGate};
 use addons::sealed_secrets::{self, SealedSecretsGate};
 use addons::{Gate, Rendered};
 use clouds::hetzner::Server as HetznerServer;
-use events::{Failure, NodeName};
+use events::{Failure, NodeName, Role};
 use ipnet::IpNet;
+use serde_json::Value;
 use spec::plan::{AddonPlan, Stage};
 use spec::{AddonName, By};
 
-use crate::Site;
+use crate::{Site, Source};
 
 /// Talos serves the API on every node, before services work.
 const KUBE_PRISM: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7445);
@@ -27,7 +29,7 @@ pub(crate) struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// Returns the addon that a stage installs, where the file asks for one.
+    /// Returns the addon that a stage is for, where the file asks for it.
     pub(crate) fn of(plan: &'a spec::Plan, stage: Stage) -> Option<Self> {
         let name = match stage {
             Stage::Cni => AddonName::Cilium,
@@ -37,6 +39,16 @@ impl<'a> Part<'a> {
             Stage::Gitops => AddonName::Flux,
             _ => return None,
         };
+        Self::named(plan, name)
+    }
+
+    /// Returns metrics-server, which nothing waits for: it has no stage of its
+    /// own and comes with the last one that delivers.
+    pub(crate) fn metrics(plan: &'a spec::Plan) -> Option<Self> {
+        Self::named(plan, AddonName::MetricsServer)
+    }
+
+    fn named(plan: &'a spec::Plan, name: AddonName) -> Option<Self> {
         plan.addons.iter().find(|addon| addon.name == name).map(|addon| Self { addon })
     }
 
@@ -46,48 +58,75 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Renders what a stage delivers.
+/// Returns what the repository that Flux follows has to hold: the addons that
+/// come `by: gitops`, as stand-ins for their charts and without secrets.
+pub fn by_gitops(plan: &spec::Plan) -> Result<Vec<Value>, Failure> {
+    let mut objects = Vec::new();
+    for addon in plan.addons.iter().filter(|addon| addon.by == By::Gitops) {
+        objects.extend(without_secrets(plan, Part { addon }, None)?.objects().iter().cloned());
+    }
+    Ok(objects)
+}
+
+/// Renders an addon, with its secrets.
 pub(crate) fn rendered(site: &Site, part: Part<'_>) -> Result<Rendered, Failure> {
+    let namespace = &part.addon.namespace;
+    let rendered = without_secrets(&site.plan, part, site.source.as_ref())?;
+    Ok(match part.addon.name {
+        AddonName::HcloudCcm => {
+            let cluster = site.plan.cluster.as_str();
+            rendered.with_secret(hcloud_ccm::token(namespace, &site.token, cluster))
+        }
+        AddonName::SealedSecrets => {
+            let key = site.sealing_key().ok_or_else(no_key)?;
+            rendered.with_secret(key.secret(namespace))
+        }
+        _ => rendered,
+    })
+}
+
+fn without_secrets(
+    plan: &spec::Plan,
+    part: Part<'_>,
+    source: Option<&Source>,
+) -> Result<Rendered, Failure> {
     let AddonPlan { name, version, namespace, .. } = part.addon;
     let (namespace, version) =
         (namespace.clone(), version.to_string().trim_start_matches('v').to_owned());
-    let control_planes = site.control_planes().count();
-    let location = site.plan.load_balancer.as_ref().map(|it| it.location.to_string());
+    let control_planes = plan.nodes.iter().filter(|node| node.role == Role::ControlPlane).count();
+    let location = plan.load_balancer.as_ref().map(|it| it.location.to_string());
     let location = location.unwrap_or_default();
     Ok(match name {
         AddonName::Cilium => cilium::render(&cilium::Values {
             version,
             namespace,
-            routing: Routing::Native { cidr: IpNet::V4(site.plan.network.network.net()) },
+            routing: Routing::Native { cidr: IpNet::V4(plan.network.network.net()) },
             encryption: Encryption::None,
             api: KUBE_PRISM,
             control_planes,
         }),
         AddonName::HcloudCcm => hcloud_ccm::render(&hcloud_ccm::Values {
             version,
-            namespace: namespace.clone(),
-            routes_for: Some(IpNet::V4(site.plan.network.pods.net())),
+            namespace,
+            routes_for: Some(IpNet::V4(plan.network.pods.net())),
             location,
             api: KUBE_PRISM,
             control_planes,
-        })
-        .with_secret(hcloud_ccm::token(
-            &namespace,
-            &site.token,
-            site.plan.cluster.as_str(),
-        )),
+        }),
         AddonName::HcloudCsi => {
             hcloud_csi::render(&hcloud_csi::Values { version, namespace, location, control_planes })
         }
+        AddonName::MetricsServer => metrics_server::render(&metrics_server::Values {
+            server: version,
+            namespace,
+            // Kubelets sign for themselves where nobody asks them not to.
+            kubelets: KubeletCertificates::SelfSigned,
+        }),
         AddonName::SealedSecrets => {
-            let key = site.sealing_key().ok_or_else(no_key)?;
-            let values =
-                sealed_secrets::Values { controller: version, namespace: namespace.clone() };
-            sealed_secrets::render(&values).with_secret(key.secret(&namespace))
+            sealed_secrets::render(&sealed_secrets::Values { controller: version, namespace })
         }
         AddonName::Flux => {
-            let source =
-                site.source.as_ref().ok_or_else(|| Failure::permanent("flux has no repository"))?;
+            let source = source.ok_or_else(|| Failure::permanent("flux has no repository"))?;
             flux::render(&flux::Values {
                 version,
                 namespace,
@@ -98,7 +137,9 @@ pub(crate) fn rendered(site: &Site, part: Part<'_>) -> Result<Rendered, Failure>
                 is_private: false,
             })
         }
-        other => return Err(Failure::permanent(format!("{other:?} cannot be installed yet"))),
+        other @ AddonName::ProxmoxCsi => {
+            return Err(Failure::permanent(format!("{other:?} cannot be installed yet")));
+        }
     })
 }
 
@@ -122,7 +163,10 @@ pub(crate) async fn gate(site: &Site, part: Part<'_>) -> Result<Box<dyn Gate>, F
             let revision = site.source.as_ref().map(|it| it.revision.clone()).unwrap_or_default();
             Box::new(FluxGate { namespace, revision })
         }
-        other => return Err(Failure::permanent(format!("{other:?} has no gate yet"))),
+        AddonName::MetricsServer => Box::new(MetricsServerGate { namespace }),
+        other @ AddonName::ProxmoxCsi => {
+            return Err(Failure::permanent(format!("{other:?} has no gate yet")));
+        }
     })
 }
 

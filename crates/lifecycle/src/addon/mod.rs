@@ -4,5 +4,6 @@
 mod catalogue;
 mod seen;
 
+pub use catalogue::by_gitops;
 pub(crate) use catalogue::{Part, gate, rendered};
 pub(crate) use seen::judge;

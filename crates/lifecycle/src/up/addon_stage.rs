@@ -1,10 +1,14 @@
 //! `cni`, `cloud`, `storage`, `seal` and `gitops`: an addon is delivered, and
 //! its gate proves it.
+//!
+//! An addon that comes `by: gitops` is not delivered. Its checks move from the
+//! stage that it belongs to into `gitops`, after Flux' own gate.
 
 use addons::SecretObject;
 use engine::{ActError, Hands, Skip};
-use events::{Failure, Verdict};
+use events::{Failure, PlannedStage, StageName, Verdict};
 use objects::Object;
+use serde_json::Value;
 use spec::plan::Stage;
 
 use super::ready;
@@ -14,16 +18,27 @@ use crate::{Site, delivery, kube, sealing_key};
 /// What can be searched for in all that is written.
 const SHORTEST_SECRET: usize = 8;
 
-/// Delivers the addon of a stage, unless the repository does.
+/// The gate of metrics-server, which has no stage of its own.
+pub(super) const METRICS: &str = "metrics-server";
+
+/// Delivers the addons of a stage.
 pub(super) async fn act(site: &Site, hands: &Hands, stage: Stage) -> Result<(), ActError> {
-    let Some(part) = Part::of(&site.plan, stage) else { return Ok(()) };
     if stage == Stage::Seal {
         sealing_key::load_or_make(site, hands).await?;
     }
-    if part.is_by_gitops() {
-        return Ok(());
+    let metrics = Part::metrics(&site.plan).filter(|_| stage == Stage::Gitops);
+    for part in Part::of(&site.plan, stage).into_iter().chain(metrics) {
+        deliver(site, hands, part).await?;
     }
+    Ok(())
+}
+
+/// Of what the repository delivers, only that which no repository may hold is
+/// delivered here: secrets, and the namespace that they are in.
+async fn deliver(site: &Site, hands: &Hands, part: Part<'_>) -> Result<(), ActError> {
     let rendered = addon::rendered(site, part)?;
+    let is_ours =
+        |object: &&Value| !part.is_by_gitops() || object["kind"].as_str() == Some("Namespace");
     for secret in rendered.secrets().iter().flat_map(SecretObject::values) {
         // What is shorter, such as the network's name beside the token, is no secret.
         if secret.reveal().len() >= SHORTEST_SECRET {
@@ -31,7 +46,8 @@ pub(super) async fn act(site: &Site, hands: &Hands, stage: Stage) -> Result<(), 
         }
     }
     let secrets = rendered.secrets().iter().map(SecretObject::reveal);
-    let objects = secrets.chain(rendered.objects().iter().cloned()).map(Object::new);
+    let objects = rendered.objects().iter().filter(is_ours).cloned();
+    let objects = secrets.chain(objects).map(Object::new);
     let objects: Result<Vec<_>, _> = objects.collect();
     let objects = objects.map_err(|error| Failure::permanent(error.to_string()))?;
     delivery::apply(site, hands, objects).await
@@ -39,8 +55,17 @@ pub(super) async fn act(site: &Site, hands: &Hands, stage: Stage) -> Result<(), 
 
 /// Looks whether the addon of a stage works.
 pub(super) async fn look(site: &Site, stage: Stage) -> Verdict {
-    let Some(part) = Part::of(&site.plan, stage) else {
-        return Verdict::blind(Failure::permanent("the stage has no addon"));
+    judge(site, Part::of(&site.plan, stage)).await
+}
+
+/// Looks whether metrics-server works.
+pub(super) async fn look_at_metrics(site: &Site) -> Verdict {
+    judge(site, Part::metrics(&site.plan)).await
+}
+
+async fn judge(site: &Site, part: Option<Part<'_>>) -> Verdict {
+    let Some(part) = part else {
+        return Verdict::blind(Failure::permanent("the cluster file does not ask for it"));
     };
     // An addon can do nothing about a node that is not there.
     if let Some(verdict) = ready::somebody_is_absent(site).await {
@@ -59,10 +84,41 @@ pub(super) async fn look(site: &Site, stage: Stage) -> Verdict {
     }
 }
 
-/// Says that a stage is left out where the file does not ask for its addon.
+/// Says that a stage is left out where the file does not ask for its addon, or
+/// where there is nothing to do for one that comes by gitops.
 pub(super) fn skip(plan: &spec::Plan, stage: Stage) -> Option<Skip> {
-    let has_addon =
-        matches!(stage, Stage::Cni | Stage::Cloud | Stage::Storage | Stage::Seal | Stage::Gitops);
-    let missing = has_addon && Part::of(plan, stage).is_none();
-    missing.then(|| Skip { reason: "the cluster file does not ask for it".to_owned() })
+    let reason = match (stage, Part::of(plan, stage)) {
+        (Stage::Gitops, None) if Part::metrics(plan).is_some() => return None,
+        (Stage::Cni | Stage::Cloud | Stage::Storage | Stage::Seal | Stage::Gitops, None) => {
+            "the cluster file does not ask for it"
+        }
+        (Stage::Storage, Some(part)) if part.is_by_gitops() => {
+            "it comes by gitops, and is proven there"
+        }
+        _ => return None,
+    };
+    Some(Skip { reason: reason.to_owned() })
+}
+
+/// Puts every check where its addon is delivered, and takes out those of addons
+/// that the file does not ask for.
+pub(super) fn arrange(plan: &spec::Plan, stages: &mut [PlannedStage]) {
+    let is_late = |name: &StageName| {
+        let named = Stage::all().iter().find(|stage| stage.as_str() == name.as_str());
+        named.and_then(|stage| Part::of(plan, *stage)).is_some_and(Part::is_by_gitops)
+    };
+    let mut moved = Vec::new();
+    for stage in stages.iter_mut().filter(|stage| is_late(&stage.name)) {
+        moved.append(&mut stage.checks);
+    }
+    let (flux, metrics) = (Part::of(plan, Stage::Gitops), Part::metrics(plan));
+    for stage in stages.iter_mut().filter(|stage| stage.name.as_str() == Stage::Gitops.as_str()) {
+        stage.checks.append(&mut moved);
+        stage.checks.retain(|check| match check.name.as_str() {
+            METRICS => metrics.is_some(),
+            // Where nothing is left, the stage says that it is left out.
+            own if own == stage.name.as_str() => flux.is_some() || metrics.is_none(),
+            _ => true,
+        });
+    }
 }

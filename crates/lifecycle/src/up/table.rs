@@ -44,7 +44,7 @@ pub const TABLE: &[Stage] = &[
     whole(
         "gitops",
         &[("storage", Reach::All), ("seal", Reach::All)],
-        &[gate("gitops", Name::Gitops)],
+        &[gate("gitops", Name::Gitops), gate(addon_stage::METRICS, Name::Gitops)],
     ),
     whole(
         "proof",
@@ -70,6 +70,7 @@ pub fn plan(cluster: &spec::Plan, id: ClusterId, tool: &str, now: &Circumstances
     let pace = pace(cluster, now.simulated_speed);
     let mut stages =
         engine::planned(TABLE, &nodes, &pace).expect("every deadline is for a gate of ours");
+    addon_stage::arrange(cluster, &mut stages);
     for stage in &mut stages {
         let named = |name: &&Name| name.as_str() == stage.name.as_str();
         let left_out =

@@ -28,6 +28,14 @@ impl Up {
         let named = |stage: &&Stage| stage.as_str() == unit.stage.as_str();
         *Stage::all().iter().find(named).expect("units are made from the table of `up`")
     }
+
+    /// Returns the stage that a check belongs to by its name: one of an addon
+    /// that comes by gitops is made by another.
+    fn home(unit: &Unit, check: &CheckName) -> Stage {
+        let name = check.as_str().strip_suffix("-probe").unwrap_or(check.as_str());
+        let named = Stage::all().iter().find(|stage| stage.as_str() == name);
+        named.copied().unwrap_or_else(|| Self::stage(unit))
+    }
 }
 
 impl Work for Up {
@@ -51,9 +59,10 @@ impl Work for Up {
         }
     }
 
-    async fn look(&self, unit: &Unit, _: &CheckName, eyes: &Eyes) -> Verdict {
+    async fn look(&self, unit: &Unit, gate: &CheckName, eyes: &Eyes) -> Verdict {
         let site = &self.site;
-        site.marked(match Self::stage(unit) {
+        site.marked(match Self::home(unit, gate) {
+            _ if gate.as_str() == addon_stage::METRICS => addon_stage::look_at_metrics(site).await,
             Stage::Preflight => preflight::look(site).await,
             Stage::Secrets => secrets::look(site, eyes),
             Stage::Image => image::look(site).await,
@@ -71,9 +80,14 @@ impl Work for Up {
         })
     }
 
-    async fn probe(&self, unit: &Unit, _: &CheckName, hands: &Hands) -> Result<Verdict, ActError> {
+    async fn probe(
+        &self,
+        unit: &Unit,
+        probe: &CheckName,
+        hands: &Hands,
+    ) -> Result<Verdict, ActError> {
         let site = &self.site;
-        let verdict = match Self::stage(unit) {
+        let verdict = match Self::home(unit, probe) {
             Stage::Storage => storage_probe::probe(site, hands).await?,
             Stage::Seal => seal_probe::probe(site, hands).await?,
             Stage::Proof => proof::probe(site, hands).await?,

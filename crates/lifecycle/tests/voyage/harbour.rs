@@ -9,14 +9,15 @@ use base64::engine::general_purpose::STANDARD;
 use clouds::hetzner::{Endpoint, Hetzner, Server, Settings, Trust};
 use engine::{Backoff, Cancel, Chance, Engine, Opening, Session, StateFolder, Until, Work};
 use events::journal::Durability;
-use events::{Clock, Event, Plan, RunOutcome, Secret};
-use lifecycle::Site;
+use events::{Clock, ClusterId, Event, Plan, RunOutcome, Secret};
 use lifecycle::down::{self, Down};
 use lifecycle::up::{self, Circumstances, Up};
+use lifecycle::{Site, Source};
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
 use report::Story;
 use report::terminal::{Palette, Plain, Printer as _};
+use serde_json::Value;
 use sim::hetzner::ForeignCluster;
 use sim::world::World;
 use sim::{Tempo, WallClock};
@@ -27,6 +28,16 @@ use talos::secrets::Bundle;
 const SPEED: u32 = 100;
 
 const TOKEN: &str = "canary-token-of-the-simulated-project-0123456789abcdefghijklmnopq";
+
+const ADDONS: &str = "    cilium: {}
+    hcloud-ccm: {}
+    hcloud-csi: {}
+    sealed-secrets: {}
+";
+
+/// What Flux follows, where there is Flux.
+const REPOSITORY: &str = "https://example.com/fleet";
+const COMMIT: &str = "4be1f0c2a9d3e8b7c6a5f4e3d2c1b0a998877665";
 
 /// The stage that runs go to.
 pub(crate) const LAST: &str = "proof";
@@ -48,7 +59,20 @@ pub(crate) struct Ran {
 
 impl Harbour {
     pub(crate) async fn new(number: &str, control_planes: u32, workers: u32) -> Self {
-        let cluster = cluster(control_planes, workers);
+        Self::with(number, cluster(control_planes, workers, ADDONS), |_| true).await
+    }
+
+    /// A world with a single node and these addons. Its repository holds those
+    /// that come by gitops, as far as `holds` says.
+    pub(crate) async fn with_addons(number: &str, addons: &str, holds: fn(&Value) -> bool) -> Self {
+        Self::with(number, cluster(1, 0, addons), holds).await
+    }
+
+    async fn with(number: &str, cluster: spec::Cluster, holds: fn(&Value) -> bool) -> Self {
+        let mut held = lifecycle::by_gitops(&spec::Plan::of(&cluster, ClusterId::NIL)).unwrap();
+        held.retain(holds);
+        let repository = (REPOSITORY.to_owned(), held);
+        let branch = ((REPOSITORY.to_owned(), "main".to_owned()), COMMIT.to_owned());
         let settings = sim::world::Settings {
             range: format!("127.77.{number}.0/24").parse().unwrap(),
             tempo: Tempo::times(SPEED),
@@ -56,7 +80,11 @@ impl Harbour {
             clock: WallClock::new(now),
             seed: 1,
             talos: vec![cluster.talos.version.to_string()],
-            tenants: sim::tenants::Knobs::default(),
+            tenants: sim::tenants::Knobs {
+                heads: [branch].into(),
+                manifests: [repository].into(),
+                ..Default::default()
+            },
         };
         let world = World::start(settings).await.unwrap();
         let state = tempfile::tempdir().unwrap();
@@ -110,7 +138,7 @@ impl Harbour {
         secrets.push(("cloud token".to_owned(), Secret::new(TOKEN)));
         let mut files = vec![("the terminal".to_owned(), shown.as_bytes().to_vec())];
         collect(&self.root().join("runs"), &mut files);
-        assert!(files.len() > 3, "there are journals to search");
+        assert!(files.len() > 2, "there are journals to search");
         let mut leaks = Vec::new();
         for (name, secret) in &secrets {
             let forms = [secret.reveal().to_owned(), STANDARD.encode(secret.reveal())];
@@ -147,6 +175,12 @@ impl Harbour {
         site.speed = Some(SPEED);
         site.token = Secret::new(TOKEN);
         site.mine = vec!["127.0.0.1".parse().unwrap()];
+        site.source = Some(Source {
+            repository: REPOSITORY.to_owned(),
+            branch: "main".to_owned(),
+            path: "clusters/demo".to_owned(),
+            revision: format!("main@sha1:{COMMIT}"),
+        });
         site
     }
 }
@@ -167,7 +201,7 @@ fn now() -> jiff::Timestamp {
     jiff::Timestamp::now()
 }
 
-fn cluster(control_planes: u32, workers: u32) -> spec::Cluster {
+fn cluster(control_planes: u32, workers: u32, addons: &str) -> spec::Cluster {
     let pools = match workers {
         0 => String::new(),
         _ => format!("  pools:\n    - {{ name: workers, count: {workers}, type: cax21 }}\n"),
@@ -183,11 +217,7 @@ spec:
   kubernetes: {{ version: v1.36.3 }}
   controlPlane: {{ count: {control_planes}, type: cax11 }}
 {pools}  addons:
-    cilium: {{}}
-    hcloud-ccm: {{}}
-    hcloud-csi: {{}}
-    sealed-secrets: {{}}
-"
+{addons}"
     );
     let reading = spec::read("cluster.yaml", text.as_bytes());
     let told = reading.render(spec::Colour::Plain);

@@ -154,6 +154,11 @@ impl Rehearsal {
         command.args(["--workers", &names(Role::Worker), "--talos", &plan.talos.to_string()]);
         if let Some(source) = source(&self.cluster, |repository, _| Ok(head(repository)))? {
             command.args(["--repository", &source.repository, "--revision", &source.revision]);
+            let held = lifecycle::by_gitops(&plan)
+                .map_err(|error| CommandError::new(Exit::Usage, &error))?;
+            let manifests = self.folder.join("repository.json");
+            private::write(&manifests, serde_json::Value::from(held).to_string().as_bytes())?;
+            command.arg("--manifests").arg(manifests);
         }
         for fault in &args.faults {
             command.args(["--fault", fault.name]);

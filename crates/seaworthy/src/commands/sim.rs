@@ -8,6 +8,7 @@ use engine::Chance;
 use events::private;
 use ipnet::Ipv4Net;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sim::world::World;
 use sim::world::fault::{Cast, Fault};
 use sim::{Tempo, WallClock};
@@ -51,6 +52,10 @@ pub(crate) struct SimArgs {
     /// What the repository's branch points at
     #[arg(long, value_name = "BRANCH@sha1:COMMIT")]
     pub(crate) revision: Option<String>,
+
+    /// The manifests that the repository holds, as a list in JSON
+    #[arg(long, value_name = "FILE", requires = "repository")]
+    pub(crate) manifests: Option<PathBuf>,
 
     /// The versions of Talos that the project holds snapshots of
     #[arg(long, value_name = "VERSION", value_delimiter = ',', default_value = "v1.14.1")]
@@ -101,7 +106,11 @@ async fn serve(args: &SimArgs, ui: &Ui) -> Result<(), CommandError> {
         clock: WallClock::new(now),
         seed: 1,
         talos: args.talos.clone(),
-        tenants: sim::tenants::Knobs { heads: heads(args), ..Default::default() },
+        tenants: sim::tenants::Knobs {
+            heads: heads(args),
+            manifests: manifests(args)?.into_iter().collect(),
+            ..Default::default()
+        },
     };
     let world =
         World::start(settings).await.map_err(|error| CommandError::new(Exit::Internal, &error))?;
@@ -134,6 +143,17 @@ fn heads(args: &SimArgs) -> sim::tenants::Heads {
     let known = args.repository.clone().zip(revision);
     let head = known.map(|(url, (branch, commit))| ((url, branch.to_owned()), commit.to_owned()));
     head.into_iter().collect()
+}
+
+/// Returns what the repository holds.
+fn manifests(args: &SimArgs) -> Result<Option<(String, Vec<Value>)>, CommandError> {
+    let (Some(url), Some(file)) = (&args.repository, &args.manifests) else { return Ok(None) };
+    let wrong = |why: String| {
+        CommandError::say(Exit::Usage, format!("could not read {}: {why}", file.display()))
+    };
+    let text = std::fs::read(file).map_err(|error| wrong(error.to_string()))?;
+    let held = serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
+    Ok(Some((url.clone(), held)))
 }
 
 impl Reach {

@@ -1,7 +1,7 @@
 //! Flux: sources are fetched, and what they hold is applied.
 //!
-//! The commits of branches come from the [knobs](super::Knobs); what is in a
-//! repository is not simulated, so the inventory holds the root alone.
+//! The commits of branches, and the manifests in a repository, come from the
+//! [knobs](super::Knobs).
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use super::object::{Said, find, report};
 use super::presence::{Labels, PODS, leader};
 use super::{Knobs, network::NameError};
 use crate::kube::object::{has_condition, is_terminating, name, namespace};
-use crate::kube::{Key, Kube};
+use crate::kube::{Key, Kube, Patch, Write};
 
 /// How long a controller takes to fetch a source, or to apply it.
 pub(super) const REACTION: Duration = Duration::from_secs(3);
@@ -23,9 +23,10 @@ const KUSTOMIZE: Labels = &[("app", "kustomize-controller")];
 const REPOSITORIES: Key = Key::new("source.toolkit.fluxcd.io", "gitrepositories");
 const KUSTOMIZATIONS: Key = Key::new("kustomize.toolkit.fluxcd.io", "kustomizations");
 const SECRETS: Key = Key::core("secrets");
+const DEFINITIONS: Key = Key::new("apiextensions.k8s.io", "customresourcedefinitions");
 
 /// The kinds that it follows.
-pub(super) const FOLLOWED: &[Key] = &[PODS, REPOSITORIES, KUSTOMIZATIONS, SECRETS];
+pub(super) const FOLLOWED: &[Key] = &[PODS, REPOSITORIES, KUSTOMIZATIONS, SECRETS, DEFINITIONS];
 
 /// What a controller could not do: a reason and a sentence.
 type Trouble = (&'static str, String);
@@ -129,7 +130,7 @@ fn forget(told: &mut Value, kind: &str) {
 }
 
 /// Applies what the sources hold.
-pub(super) fn apply(kube: &Kube) {
+pub(super) fn apply(kube: &Kube, knobs: &Knobs) {
     if leader(kube, KUSTOMIZE).is_none() {
         return;
     }
@@ -139,7 +140,14 @@ pub(super) fn apply(kube: &Kube) {
         }
         let mut told = (*kustomization).clone();
         told["status"]["observedGeneration"] = kustomization["metadata"]["generation"].clone();
-        match artifact(kube, &kustomization) {
+        let done = artifact(kube, &kustomization).and_then(|(revision, url)| {
+            // Drift is looked for every ten minutes only.
+            if told["status"]["lastAppliedRevision"] != revision {
+                told["status"]["inventory"] = inventory(&deliver(kube, knobs, &url)?, &told);
+            }
+            Ok(revision)
+        });
+        match done {
             Ok(revision) => applied(kube, &mut told, &revision),
             Err(trouble) => failed(kube, &mut told, &[], &trouble),
         }
@@ -147,8 +155,47 @@ pub(super) fn apply(kube: &Kube) {
     }
 }
 
-/// Returns the revision of the source that is to be applied.
-fn artifact(kube: &Kube, kustomization: &Value) -> Result<String, Trouble> {
+/// Applies what a repository holds, in the order that others stand on, and
+/// returns it.
+fn deliver<'a>(kube: &Kube, knobs: &'a Knobs, url: &str) -> Result<Vec<&'a Value>, Trouble> {
+    let mut manifests: Vec<_> = knobs.manifests.get(url).into_iter().flatten().collect();
+    manifests.sort_by_key(|one| match one["kind"].as_str() {
+        Some("Namespace") => 0,
+        Some("CustomResourceDefinition") => 1,
+        _ => 2,
+    });
+    let write = Write { force: true, ..Write::by("kustomize-controller") };
+    for manifest in &manifests {
+        let place = kube.place_of(manifest);
+        let patch = Patch::Apply((*manifest).clone());
+        place.and_then(|place| kube.patch(&place, &patch, &write)).map_err(|refusal| {
+            let (kind, home) = (&manifest["kind"], namespace(manifest));
+            let kind = kind.as_str().unwrap_or_default();
+            let why = format!("{kind}/{home}/{} dry-run failed: {refusal}", name(manifest));
+            ("ReconciliationFailed", why)
+        })?;
+    }
+    Ok(manifests)
+}
+
+/// What a Kustomization answers for: its objects, and the root itself, which
+/// the repository holds as well.
+fn inventory(objects: &[&Value], kustomization: &Value) -> Value {
+    let entry = |one: &Value| {
+        let api_version = one["apiVersion"].as_str().unwrap_or_default();
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        let kind = one["kind"].as_str().unwrap_or_default();
+        json!({ "id": format!("{}_{}_{group}_{kind}", namespace(one), name(one)), "v": version })
+    };
+    let id = format!("{}_{}", namespace(kustomization), name(kustomization));
+    let id = format!("{id}_kustomize.toolkit.fluxcd.io_Kustomization");
+    let root = json!({ "id": id, "v": "v1" });
+    let entries: Vec<_> = objects.iter().map(|one| entry(one)).chain([root]).collect();
+    json!({ "entries": entries })
+}
+
+/// Returns the revision of the source that is to be applied, and where it is from.
+fn artifact(kube: &Kube, kustomization: &Value) -> Result<(String, String), Trouble> {
     let source = &kustomization["spec"]["sourceRef"];
     let home = source["namespace"].as_str().unwrap_or(namespace(kustomization));
     let named = source["name"].as_str().unwrap_or_default();
@@ -162,16 +209,14 @@ fn artifact(kube: &Kube, kustomization: &Value) -> Result<String, Trouble> {
     };
     let revision = found["status"]["artifact"]["revision"].as_str();
     let ready = has_condition(&found, "Ready", "True");
+    let url = found["spec"]["url"].as_str().unwrap_or_default();
     revision
         .filter(|_| ready)
-        .map(str::to_owned)
+        .map(|revision| (revision.to_owned(), url.to_owned()))
         .ok_or_else(|| ("ArtifactFailed", "Source artifact not found, retrying in 30s".to_owned()))
 }
 
 fn applied(kube: &Kube, told: &mut Value, revision: &str) {
-    let id =
-        format!("{}_{}_kustomize.toolkit.fluxcd.io_Kustomization", namespace(told), name(told));
-    told["status"]["inventory"] = json!({ "entries": [{ "id": id, "v": "v1" }] });
     told["status"]["lastAppliedRevision"] = json!(revision);
     told["status"]["lastAttemptedRevision"] = json!(revision);
     let message = format!("Applied revision: {revision}");

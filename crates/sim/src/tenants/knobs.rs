@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
+
 /// Faults of the network, and the repositories that Flux finds outside. Nothing
 /// is wrong by default, and there is no repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,6 +20,9 @@ pub struct Knobs {
     pub egress_blocked: bool,
     /// What the branches of repositories point at.
     pub heads: Heads,
+    /// What repositories hold: manifests, by the repository's URL. Which folder
+    /// a manifest is in is not simulated.
+    pub manifests: BTreeMap<String, Vec<Value>>,
 }
 
 /// The commits that branches point at: 40 hexadecimal digits by the

@@ -50,7 +50,7 @@ impl Tenants {
             self.follow(seal::STARTED_BY, Duration::ZERO, || seals.start(kube)),
             self.follow(seal::FOLLOWED, seal::REACTION, || seals.pass(kube)),
             self.follow(flux::FOLLOWED, flux::REACTION, || flux::fetch(kube, &knobs())),
-            self.follow(flux::FOLLOWED, flux::REACTION, || flux::apply(kube)),
+            self.follow(flux::FOLLOWED, flux::REACTION, || flux::apply(kube, &knobs())),
             self.follow(api_services::FOLLOWED, api_services::REACTION, || {
                 api_services::pass(kube);
             }),

@@ -81,6 +81,38 @@ async fn a_branch_is_fetched_and_applied_and_followed() {
 }
 
 #[tokio::test]
+async fn what_a_repository_holds_is_applied() {
+    let cluster = flux().await;
+    let map = json!({ "apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": { "name": "settings", "namespace": "app" }, "data": { "port": "80" } });
+    let home = json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": "app" } });
+    let unknown = json!({ "apiVersion": "example.com/v1", "kind": "Thing",
+        "metadata": { "name": "a", "namespace": "app" } });
+    let kind = "kustomizations.kustomize.toolkit.fluxcd.io";
+    cluster.tenants.turn(|knobs| {
+        *knobs = heads(COMMIT);
+        knobs.manifests.insert(URL.to_owned(), vec![unknown, map.clone(), home.clone()]);
+    });
+    let refused = |one: &Value| condition(one, "Ready")["reason"] == "ReconciliationFailed";
+    let failed = cluster.sees(kind, "default", "flux-system", refused).await;
+    let message = condition(&failed, "Ready")["message"].as_str().unwrap().to_owned();
+    assert!(message.starts_with("Thing/app/a dry-run failed: "), "{message}");
+    assert_eq!(failed["status"]["lastAppliedRevision"], Value::Null);
+    define(&cluster, "example.com", "Thing", "things").await;
+    let applied = |one: &Value| status_of(one, "Ready") == "True";
+    let applied = cluster.sees(kind, "default", "flux-system", applied).await;
+    let entries = applied["status"]["inventory"]["entries"].as_array().unwrap();
+    let ids: Vec<_> = entries.iter().map(|entry| entry["id"].as_str().unwrap()).collect();
+    let root = "default_flux-system_kustomize.toolkit.fluxcd.io_Kustomization";
+    assert_eq!(
+        ids,
+        ["_app__Namespace", "app_a_example.com_Thing", "app_settings__ConfigMap", root]
+    );
+    let made = cluster.get("configmaps", "app", "settings").unwrap();
+    assert_eq!(made["data"]["port"], "80");
+}
+
+#[tokio::test]
 async fn a_source_without_its_secret_is_not_fetched() {
     let cluster = flux().await;
     cluster.tenants.turn(|knobs| *knobs = heads(COMMIT));
