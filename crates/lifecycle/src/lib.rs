@@ -39,4 +39,4 @@ pub mod up;
 pub use access::{CredentialsError, Way, kubeconfig, talosconfig};
 pub use addon::by_gitops;
 pub use explain::{Page, explain, pages};
-pub use site::{Site, Source};
+pub use site::{GitAccess, Site, Source};

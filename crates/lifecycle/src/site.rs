@@ -60,6 +60,31 @@ pub struct Source {
     pub path: String,
     /// The newest commit of the branch, such as `main@sha1:4be1…`.
     pub revision: String,
+    /// How often Flux looks, such as `1m0s`.
+    pub interval: String,
+    /// How Flux gets in.
+    pub access: GitAccess,
+}
+
+/// How Flux gets into a repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GitAccess {
+    /// Everybody may read it.
+    Public,
+    /// With an SSH key.
+    Ssh {
+        /// The private key; none where the cluster is to have one of its own.
+        identity: Option<Secret>,
+        /// The keys of the host, as OpenSSH writes them.
+        known_hosts: String,
+    },
+    /// With a password or a token.
+    Https {
+        /// The user.
+        username: String,
+        /// The password.
+        password: Secret,
+    },
 }
 
 /// What was learned on the way.

@@ -1,36 +1,48 @@
-//! The SSH key of a cluster. Talos knows no SSH, but a server that is made
-//! without a key gets a root password by mail.
+//! The SSH keys of a cluster, whose private halves stay in its state folder.
+//!
+//! Its servers have one although Talos knows no SSH: a server that is made
+//! without a key gets a root password by mail. Flux has one where the cluster
+//! file names none.
 
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use engine::ActError;
-use events::{Failure, private};
+use events::{Failure, Secret, private};
 use talos::pki::PrivateKey;
 
 use crate::Site;
 
-/// A key whose private half stays in the state folder.
+/// A key that is made once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SshKeyFile {
     /// The public half, as OpenSSH writes it.
     pub(crate) public: String,
+    /// The private half, in PKCS#8.
+    pub(crate) private: Secret,
 }
 
 impl SshKeyFile {
-    /// Reads the key of a cluster, or makes it.
-    pub(crate) fn of(site: &Site) -> Result<Self, ActError> {
-        let path = site.folder.join("ssh.key");
-        let key = Self::load_or_make(site, &path).map_err(|error| {
-            Failure::permanent(format!("could not use {}: {error}", path.display()))
-        })?;
-        Ok(key)
+    /// Reads the key of a cluster's servers, or makes it.
+    pub(crate) fn of(site: &Site) -> Result<Self, Failure> {
+        Self::named(site, "ssh.key")
     }
 
-    fn load_or_make(site: &Site, path: &PathBuf) -> io::Result<Self> {
+    /// Reads the key by which Flux gets into the repository, or makes it.
+    pub(crate) fn for_flux(site: &Site) -> Result<Self, Failure> {
+        Self::named(site, "flux.key")
+    }
+
+    fn named(site: &Site, name: &str) -> Result<Self, Failure> {
+        let path = site.folder.join(name);
+        Self::load_or_make(site, &path).map_err(|error| {
+            Failure::permanent(format!("could not use {}: {error}", path.display()))
+        })
+    }
+
+    fn load_or_make(site: &Site, path: &Path) -> io::Result<Self> {
         let text = match fs::read_to_string(path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -42,7 +54,9 @@ impl SshKeyFile {
         };
         let key = PrivateKey::from_pem(&text).map_err(io::Error::other)?;
         let public = key.public().map_err(io::Error::other)?;
-        Ok(Self { public: openssh(&public) })
+        // Talos alone has a label of its own for this form.
+        let private = text.replace(key.kind().label(), "PRIVATE KEY");
+        Ok(Self { public: openssh(&public), private: Secret::new(private) })
     }
 }
 

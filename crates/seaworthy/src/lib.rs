@@ -8,6 +8,7 @@ mod cli;
 mod command_error;
 mod commands;
 mod exit;
+mod git_access;
 mod reference;
 mod run_finder;
 mod running;

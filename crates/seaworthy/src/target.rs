@@ -9,7 +9,7 @@ use clap::Args;
 use clouds::hetzner::{Endpoint, Hetzner, Settings, Trust};
 use engine::{Chance, StateFolder};
 use events::{Clock, ClusterId, Digest, Secret};
-use lifecycle::{Site, Source};
+use lifecycle::{GitAccess, Site, Source};
 use spec::plan::{Stage, Timeouts};
 use spec::{AddonName, AddonOptions, Cluster, Duration, Plan};
 
@@ -17,6 +17,7 @@ use crate::cli::Shared;
 use crate::command_error::CommandError;
 use crate::commands::{CLUSTER_FILE, read_cluster, state_dir};
 use crate::exit::Exit;
+use crate::git_access;
 use crate::ui::Ui;
 
 /// Which cluster is meant.
@@ -77,7 +78,8 @@ impl TargetArgs {
         let (cluster, bytes) = read_cluster(&self.file, ui)?;
         let state = state_dir(shared.state_dir.as_ref(), &self.file).join(cluster.name.as_str());
         let token = token(&self.cloud)?;
-        let source = source(&cluster, newest_commit)?;
+        let beside = self.file.parent().unwrap_or(Path::new(""));
+        let source = source(&cluster, newest_commit, |git| git_access::read(git, beside))?;
         Target::with(cluster, &bytes, &state, &self.cloud, timeouts, token, source)
     }
 }
@@ -108,17 +110,26 @@ impl Target {
 }
 
 /// Returns what the cluster follows, where it follows anything; `head` tells
-/// the newest commit of a branch.
+/// the newest commit of a branch, `access` how Flux gets there.
 pub(crate) fn source(
     cluster: &Cluster,
     head: impl FnOnce(&str, &str) -> Result<String, CommandError>,
+    access: impl FnOnce(&spec::GitAccess) -> Result<GitAccess, CommandError>,
 ) -> Result<Option<Source>, CommandError> {
     let flux = cluster.addons.get(AddonName::Flux);
     let Some(AddonOptions::Flux(git)) = flux.map(|addon| &addon.options) else { return Ok(None) };
     let repository = git.repository.value.to_string();
     let branch = git.branch.as_ref().map_or_else(|| "main".to_owned(), |it| it.value.to_string());
     let revision = format!("{branch}@sha1:{}", head(&repository, &branch)?);
-    Ok(Some(Source { repository, branch, path: git.path.value.to_string(), revision }))
+    let seconds = git.interval.as_ref().map_or(60, |interval| interval.value.as_secs());
+    Ok(Some(Source {
+        repository,
+        branch,
+        path: git.path.value.to_string(),
+        revision,
+        interval: format!("{}m{}s", seconds / 60, seconds % 60),
+        access: access(git)?,
+    }))
 }
 
 /// Asks git, as whoever runs this: it has the keys.

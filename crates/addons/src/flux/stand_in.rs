@@ -32,8 +32,6 @@ pub enum Access {
     Ssh {
         /// The private key.
         identity: Secret,
-        /// Its public half.
-        public: String,
         /// The host keys to trust.
         known_hosts: String,
     },
@@ -104,13 +102,10 @@ pub fn access(namespace: &str, access: &Access) -> SecretObject {
     let head =
         json!({ "apiVersion": "v1", "kind": "Secret", "type": "Opaque", "metadata": metadata });
     match access {
-        Access::Ssh { identity, public, known_hosts } => SecretObject::new(
+        // The public half may be there too, and Flux does not read it.
+        Access::Ssh { identity, known_hosts } => SecretObject::new(
             head,
-            [
-                ("identity", identity.reveal()),
-                ("identity.pub", public),
-                ("known_hosts", known_hosts),
-            ],
+            [("identity", identity.reveal()), ("known_hosts", known_hosts.as_str())],
         ),
         Access::Https { username, password } => {
             SecretObject::new(head, [("username", &**username), ("password", password.reveal())])

@@ -72,7 +72,6 @@ pub(crate) fn flux() -> Rendered {
     };
     let access = flux::Access::Ssh {
         identity: Secret::new(CANARY),
-        public: "ssh-ed25519 AAAA".into(),
         known_hosts: "example.com ssh-ed25519 AAAA".into(),
     };
     flux::render(&values).with_secret(flux::access("flux-system", &access))

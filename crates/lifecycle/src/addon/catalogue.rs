@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use addons::cilium::{self, CiliumGate, Encryption, Routing};
-use addons::flux::{self, FluxGate};
+use addons::flux::{self, Access, FluxGate};
 use addons::gate::Nodes;
 use addons::hcloud_ccm::{self, HcloudCcmGate, Routes, Server};
 use addons::hcloud_csi::{self, HcloudCsiGate};
@@ -17,7 +17,8 @@ use serde_json::Value;
 use spec::plan::{AddonPlan, Stage};
 use spec::{AddonName, By};
 
-use crate::{Site, Source};
+use crate::ssh_key::SshKeyFile;
+use crate::{GitAccess, Site, Source};
 
 /// Talos serves the API on every node, before services work.
 const KUBE_PRISM: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7445);
@@ -81,7 +82,25 @@ pub(crate) fn rendered(site: &Site, part: Part<'_>) -> Result<Rendered, Failure>
             let key = site.sealing_key().ok_or_else(no_key)?;
             rendered.with_secret(key.secret(namespace))
         }
+        AddonName::Flux => match access(site)? {
+            Some(access) => rendered.with_secret(flux::access(namespace, &access)),
+            None => rendered,
+        },
         _ => rendered,
+    })
+}
+
+/// Returns what Flux shows to the repository, where it is not open to all.
+fn access(site: &Site) -> Result<Option<Access>, Failure> {
+    let access = site.source.as_ref().map(|source| source.access.clone());
+    Ok(match access.unwrap_or(GitAccess::Public) {
+        GitAccess::Public => None,
+        GitAccess::Ssh { identity, known_hosts } => {
+            let own = || SshKeyFile::for_flux(site).map(|key| key.private);
+            let identity = identity.map_or_else(own, Ok)?;
+            Some(Access::Ssh { identity, known_hosts })
+        }
+        GitAccess::Https { username, password } => Some(Access::Https { username, password }),
     })
 }
 
@@ -133,8 +152,8 @@ fn without_secrets(
                 repository: source.repository.clone(),
                 branch: source.branch.clone(),
                 path: source.path.clone(),
-                interval: "1m0s".to_owned(),
-                is_private: false,
+                interval: source.interval.clone(),
+                is_private: source.access != GitAccess::Public,
             })
         }
         other @ AddonName::ProxmoxCsi => {

@@ -13,10 +13,14 @@ use spec::plan::Stage;
 
 use super::ready;
 use crate::addon::{self, Part};
-use crate::{Site, delivery, kube, sealing_key};
+use crate::ssh_key::SshKeyFile;
+use crate::{GitAccess, Site, delivery, kube, sealing_key};
 
 /// What can be searched for in all that is written.
 const SHORTEST_SECRET: usize = 8;
+
+/// Under which name the key is pinned that Flux shows to the repository.
+const DEPLOY_KEY: &str = "deploy key of Flux";
 
 /// The gate of metrics-server, which has no stage of its own.
 pub(super) const METRICS: &str = "metrics-server";
@@ -26,10 +30,26 @@ pub(super) async fn act(site: &Site, hands: &Hands, stage: Stage) -> Result<(), 
     if stage == Stage::Seal {
         sealing_key::load_or_make(site, hands).await?;
     }
+    if stage == Stage::Gitops {
+        announce_key(site, hands).await?;
+    }
     let metrics = Part::metrics(&site.plan).filter(|_| stage == Stage::Gitops);
     for part in Part::of(&site.plan, stage).into_iter().chain(metrics) {
         deliver(site, hands, part).await?;
     }
+    Ok(())
+}
+
+/// Says once which key the repository has to let in.
+async fn announce_key(site: &Site, hands: &Hands) -> Result<(), ActError> {
+    let Some(source) = &site.source else { return Ok(()) };
+    let GitAccess::Ssh { identity: None, .. } = source.access else { return Ok(()) };
+    let public = SshKeyFile::for_flux(site)?.public;
+    if hands.eyes().pinned(DEPLOY_KEY).is_none() {
+        let to = format!("let this key read {}: {public}", source.repository);
+        hands.warn(to)?;
+    }
+    hands.pin(DEPLOY_KEY, &public).await?;
     Ok(())
 }
 

@@ -14,7 +14,7 @@ const BY_GITOPS: &str = "    cilium: {}
     hcloud-csi: { by: gitops }
     metrics-server: { by: gitops }
     sealed-secrets: { by: gitops }
-    flux: { repository: https://example.com/fleet, branch: main, path: clusters/demo }
+    flux: { repository: ssh://git@example.com/fleet, branch: main, path: clusters/demo }
 ";
 
 /// The lines of the stages, without their times.

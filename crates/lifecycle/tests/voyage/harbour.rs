@@ -12,7 +12,7 @@ use events::journal::Durability;
 use events::{Clock, ClusterId, Event, Plan, RunOutcome, Secret};
 use lifecycle::down::{self, Down};
 use lifecycle::up::{self, Circumstances, Up};
-use lifecycle::{Site, Source};
+use lifecycle::{GitAccess, Site, Source};
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
 use report::Story;
@@ -36,7 +36,8 @@ const ADDONS: &str = "    cilium: {}
 ";
 
 /// What Flux follows, where there is Flux.
-const REPOSITORY: &str = "https://example.com/fleet";
+const REPOSITORY: &str = "ssh://git@example.com/fleet";
+const DEPLOY_KEY: &str = "canary-deploy-key-of-the-simulated-repository";
 const COMMIT: &str = "4be1f0c2a9d3e8b7c6a5f4e3d2c1b0a998877665";
 
 /// The stage that runs go to.
@@ -136,6 +137,7 @@ impl Harbour {
         let bundle = Bundle::load(&self.root().join("secrets.yaml")).unwrap();
         let mut secrets = bundle.secrets();
         secrets.push(("cloud token".to_owned(), Secret::new(TOKEN)));
+        secrets.push(("deploy key".to_owned(), Secret::new(DEPLOY_KEY)));
         let mut files = vec![("the terminal".to_owned(), shown.as_bytes().to_vec())];
         collect(&self.root().join("runs"), &mut files);
         assert!(files.len() > 2, "there are journals to search");
@@ -180,6 +182,11 @@ impl Harbour {
             branch: "main".to_owned(),
             path: "clusters/demo".to_owned(),
             revision: format!("main@sha1:{COMMIT}"),
+            interval: "1m0s".to_owned(),
+            access: GitAccess::Ssh {
+                identity: Some(Secret::new(DEPLOY_KEY)),
+                known_hosts: "example.com ssh-ed25519 AAAA".to_owned(),
+            },
         });
         site
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use clap::Args;
 use events::{Digest, Plan, Role, Secret, private};
-use lifecycle::Way;
+use lifecycle::{Source, Way};
 use report::terminal::say;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, test_kill_process, waitpid};
 use sim::world::fault::{Expected, FAULTS, Fault};
@@ -22,6 +22,7 @@ use super::{down, palette, read_cluster, state_dir, up};
 use crate::cli::{Output, Shared};
 use crate::command_error::CommandError;
 use crate::exit::Exit;
+use crate::git_access;
 use crate::running;
 use crate::target::{CloudArgs, Target, source};
 use crate::ui::Ui;
@@ -152,7 +153,7 @@ impl Rehearsal {
             .arg(self.folder.join(WORLD));
         command.args(["--control-planes", &names(Role::ControlPlane)]);
         command.args(["--workers", &names(Role::Worker), "--talos", &plan.talos.to_string()]);
-        if let Some(source) = source(&self.cluster, |repository, _| Ok(head(repository)))? {
+        if let Some(source) = self.source()? {
             command.args(["--repository", &source.repository, "--revision", &source.revision]);
             let held = lifecycle::by_gitops(&plan)
                 .map_err(|error| CommandError::new(Exit::Usage, &error))?;
@@ -183,6 +184,14 @@ impl Rehearsal {
         ))
     }
 
+    fn source(&self) -> Result<Option<Source>, CommandError> {
+        source(
+            &self.cluster,
+            |repository, _| Ok(head(repository)),
+            |git| Ok(git_access::rehearsed(git)),
+        )
+    }
+
     fn target(&self, reach: &Reach) -> Result<Target, CommandError> {
         let authority = self.folder.join("cloud-ca.pem");
         private::write(&authority, reach.authority.as_bytes())?;
@@ -194,7 +203,7 @@ impl Rehearsal {
             simulated_speed: Some(reach.speed),
         };
         let token = Secret::new(reach.token.as_str());
-        let source = source(&self.cluster, |repository, _| Ok(head(repository)))?;
+        let source = self.source()?;
         let (cluster, bytes) = (self.cluster.clone(), self.bytes.as_slice());
         Target::with(cluster, bytes, &self.folder, &cloud, &[], token, source)
     }

@@ -162,12 +162,12 @@ pub(super) static FLUX: Shape = Shape {
             optional(
                 "knownHostsFile",
                 Kind::Scalar(FilePath::FORMAT),
-                "The host keys to trust, for `ssh://`.",
+                "The host keys to trust, for `ssh://`. Default: those in your own known_hosts.",
             ),
             optional(
                 "credentialsFile",
                 Kind::Scalar(FilePath::FORMAT),
-                "A file with `username` and `password`, for `https://`.",
+                "A file with the lines `username: …` and `password: …`, for `https://`.",
             ),
         ],
         ADDON,

@@ -177,7 +177,7 @@ fn check_git(git: &GitAccess, problems: &Problems) {
                 format!("nothing says which key {} has", repository.host()),
             )
             .label("set `knownHostsFile`")
-            .note("without it the key that answers first is trusted"),
+            .note("without it the one in your own known_hosts is taken"),
         );
     }
 }
