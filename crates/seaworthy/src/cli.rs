@@ -82,7 +82,7 @@ impl Command {
             Self::Talosconfig(args) => credentials::talosconfig(&args, shared, ui),
             Self::Explain(args) => explain::run(&args, ui),
             Self::Report(args) => report::run(args, shared, ui),
-            Self::Sim(args) => sim::run(&args, ui),
+            Self::Sim(args) => sim::run(&args, shared, ui),
             Self::Schema(args) => schema::run(&args, ui),
             Self::Completions(args) => completions::run(&args, ui),
         }

@@ -12,6 +12,7 @@ mod git_access;
 mod reference;
 mod run_finder;
 mod running;
+mod standing;
 mod target;
 mod ui;
 

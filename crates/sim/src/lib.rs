@@ -8,8 +8,10 @@
 //! [`WallClock`] tells the time of day, [`Effects`] sees every change of the
 //! simulated world before its answer leaves, which is where a test may cut the
 //! answer off, and [`wire`] serves HTTP on TLS and does the cutting. [`tenants`]
-//! are what runs in the pods. [`world`] binds the parts together.
+//! are what runs in the pods. [`world`] binds the parts together, and [`admin`]
+//! is for whoever started it, out of its clients' sight.
 
+pub mod admin;
 mod effects;
 pub mod hetzner;
 pub mod kube;
@@ -20,6 +22,6 @@ mod wall_clock;
 pub mod wire;
 pub mod world;
 
-pub use effects::{Answer, Effect, Effects};
+pub use effects::{Answer, Counters, Effect, Effects};
 pub use tempo::Tempo;
 pub use wall_clock::WallClock;

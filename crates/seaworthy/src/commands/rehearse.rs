@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write as _;
 use std::net::{IpAddr, Ipv4Addr};
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -12,18 +12,20 @@ use clap::Args;
 use events::{Digest, Plan, Role, Secret, private};
 use lifecycle::{Source, Way};
 use report::terminal::say;
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, test_kill_process, waitpid};
+use rustix::process::{Signal, WaitOptions, kill_process, test_kill_process, waitpid};
+use sim::admin::Question;
 use sim::world::fault::{Expected, FAULTS, Fault};
 use spec::Cluster;
 use spec::plan::Stage;
 
-use super::sim::{Reach, fault};
+use super::sim::{ask, named, struck};
 use super::{down, palette, read_cluster, state_dir, up};
 use crate::cli::{Output, Shared};
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::git_access;
 use crate::running;
+use crate::standing::{self, Reach, WORLD};
 use crate::target::{CloudArgs, Target, source};
 use crate::ui::Ui;
 
@@ -38,7 +40,7 @@ pub(crate) struct RehearseArgs {
     file: Option<PathBuf>,
 
     /// Let something go wrong, and see how it is told (can be repeated)
-    #[arg(long = "fault", value_name = "NAME", value_parser = fault)]
+    #[arg(long = "fault", value_name = "NAME", value_parser = named)]
     faults: Vec<&'static Fault>,
 
     /// List what can be made to go wrong
@@ -76,13 +78,16 @@ pub(crate) fn run(args: &RehearseArgs, shared: &Shared, ui: &Ui) -> Result<(), C
     let (cluster, bytes) = read(args, ui)?;
     let file = args.file.clone().unwrap_or_default();
     let state = state_dir(shared.state_dir.as_ref(), &file);
-    let (folder, standing) = place(&state, cluster.name.as_str())?;
+    let (folder, standing) = standing::place(&state, cluster.name.as_str())?;
     let rehearsal = Rehearsal { folder, cluster, bytes };
     if args.down {
         return rehearsal.down(standing, ui);
     }
     let reach = match standing {
-        Some(reach) => reach,
+        Some(reach) => {
+            strike(&reach, &args.faults)?;
+            reach
+        }
         None => rehearsal.begin(args)?,
     };
     let target = rehearsal.target(&reach)?;
@@ -105,37 +110,6 @@ fn read(args: &RehearseArgs, ui: &Ui) -> Result<(Cluster, Vec<u8>), CommandError
 
 /// The cluster that is rehearsed where no file is named.
 const DEMO: &str = include_str!("demo.yaml");
-
-/// Returns the folder of the rehearsal that stands, with its world, or of a new one.
-fn place(state: &Path, cluster: &str) -> Result<(PathBuf, Option<Reach>), CommandError> {
-    let prefix = format!("{cluster}.rehearsal-");
-    let entries = fs::read_dir(state).into_iter().flatten().flatten();
-    let number = |name: &str| name.strip_prefix(&prefix)?.parse::<u32>().ok();
-    let last = entries.filter_map(|it| number(it.file_name().to_str()?)).max().unwrap_or(0);
-    let folder = |number: u32| state.join(format!("{prefix}{number}"));
-    if let Some(reach) = standing(&folder(last)) {
-        return Ok((folder(last), Some(reach)));
-    }
-    let folder = folder(last + 1);
-    private::folder(&folder).map_err(|error| {
-        CommandError::say(Exit::Usage, format!("could not make {}: {error}", folder.display()))
-    })?;
-    Ok((folder, None))
-}
-
-/// Returns how the world of a rehearsal is reached, where it still stands.
-fn standing(folder: &Path) -> Option<Reach> {
-    let text = fs::read(folder.join(WORLD)).ok()?;
-    let reach: Reach = serde_json::from_slice(&text).ok()?;
-    test_kill_process(pid(&reach)?).ok()?;
-    Some(reach)
-}
-
-const WORLD: &str = "world.json";
-
-fn pid(reach: &Reach) -> Option<Pid> {
-    Pid::from_raw(i32::try_from(reach.pid).ok()?)
-}
 
 impl Rehearsal {
     /// Starts a world in a process of its own: it outlives this one.
@@ -169,7 +143,7 @@ impl Rehearsal {
         command.stdout(out.try_clone()?).stderr(out);
         let mut child = command.spawn()?;
         for _ in 0..200 {
-            if let Some(reach) = standing(&self.folder) {
+            if let Some(reach) = standing::at(&self.folder.join(WORLD)) {
                 return Ok(reach);
             }
             if child.try_wait()?.is_some() {
@@ -239,15 +213,16 @@ impl Rehearsal {
             }
             return told;
         }
-        let kubeconfig = self.kubeconfig(reach)?;
         say(palette(ui), "Standing", &format!("process {}", reach.pid), &mut err)?;
-        say(
-            palette(ui),
-            "Try it",
-            &format!("kubectl --kubeconfig {} get nodes", kubeconfig.display()),
-            &mut err,
-        )?;
-        writeln!(err, "              seaworthy rehearse --down")?;
+        say(palette(ui), "Try it", "seaworthy rehearse --down", &mut err)?;
+        for fault in struck(reach).unwrap_or_default() {
+            writeln!(err, "              seaworthy sim fault --mend {fault}")?;
+        }
+        // Where the run failed early there is no cluster to look at.
+        if let Ok(kubeconfig) = self.kubeconfig(reach) {
+            let look = format!("kubectl --kubeconfig {} get nodes", kubeconfig.display());
+            writeln!(err, "              {look}")?;
+        }
         told
     }
 
@@ -277,13 +252,21 @@ impl Rehearsal {
     }
 }
 
+/// Lets things go wrong in a world that stands already.
+fn strike(reach: &Reach, faults: &[&'static Fault]) -> Result<(), CommandError> {
+    for fault in faults {
+        ask(reach, &Question::Strike { fault: fault.name.to_owned() })?;
+    }
+    Ok(())
+}
+
 /// A commit for a simulated repository; the same repository always has the same.
 fn head(repository: &str) -> String {
     Digest::of(repository.as_bytes()).to_string().chars().take(40).collect()
 }
 
 fn end_world(reach: &Reach) {
-    let Some(pid) = pid(reach) else { return };
+    let Some(pid) = reach.pid() else { return };
     // One that is gone already needs no end.
     let _ = kill_process(pid, Signal::TERM);
     for _ in 0..40 {

@@ -37,6 +37,13 @@ impl Stage {
         told(&self.command(args).output().unwrap())
     }
 
+    /// Asks the world on its owner's side: exit code, data, words.
+    fn sim(&self, args: &[&str]) -> (i32, String, String) {
+        let output = self.place.command(["sim"]).args(args).output().unwrap();
+        let (exit, words) = told(&output);
+        (exit, String::from_utf8_lossy(&output.stdout).into_owned(), words)
+    }
+
     /// Starts it, and waits until its journal holds so many events.
     fn start_until(&self, events: usize) -> Child {
         let before = self.journals().len();
@@ -118,6 +125,42 @@ fn a_fault_is_told_and_nothing_is_left() {
     assert!(!text.contains("goes on from here"), "its world has ended: {text}");
     assert!(!stage.place.path().join(".seaworthy/demo.rehearsal-1/world.json").exists());
     let (exit, text) = stage.rehearse(&["--down"]);
+    assert_eq!(exit, 2, "{text}");
+    assert!(text.contains("no rehearsed world stands"), "{text}");
+}
+
+/// A run fails, what is broken is mended while the world stands, and the next
+/// run goes on to the end.
+#[test]
+fn a_fault_that_is_mended_lets_the_rehearsal_go_on() {
+    const FAULT: &str = "csi-missing-on-one-node";
+    let stage = Stage::new();
+    let (exit, text) = stage.rehearse(&["--speed", "60", "--keep", "--fault", FAULT]);
+    assert_eq!(exit, 3, "{text}");
+    assert!(text.contains("error[SW0431]"), "{text}");
+    assert!(text.contains(&format!("seaworthy sim fault --mend {FAULT}")), "{text}");
+    let faults = stage.sim(&["fault", "-o", "json"]).1;
+    let faults: serde_json::Value = serde_json::from_str(&faults).unwrap();
+    let struck = faults.as_array().unwrap().iter().filter(|it| it["struck"] == true);
+    assert_eq!(struck.map(|it| it["name"].as_str().unwrap()).collect::<Vec<_>>(), [FAULT]);
+    let (exit, _, text) = stage.sim(&["fault", "--mend", FAULT]);
+    assert_eq!(exit, 0, "{text}");
+    assert!(text.contains(&format!("Mended {FAULT}")), "{text}");
+    let (exit, _, text) = stage.sim(&["fault", "--mend", FAULT]);
+    assert_eq!(exit, 0, "{text}");
+    assert!(text.contains(&format!("Unharmed {FAULT}")), "a second time changes nothing: {text}");
+    let (exit, text) = stage.rehearse(&["--keep"]);
+    assert_eq!(exit, 0, "{text}");
+    assert!(text.contains("Proven demo"), "{text}");
+    let counters: serde_json::Value =
+        serde_json::from_str(&stage.sim(&["counters", "-o", "json"]).1).unwrap();
+    assert_eq!(counters["effects"]["hetzner"]["POST /servers"], 5, "{counters}");
+    assert_eq!(counters["effects"]["talos"]["MachineService/Bootstrap"], 1, "{counters}");
+    let servers = stage.sim(&["servers"]).1;
+    assert_eq!(servers.matches("running").count(), 5, "{servers}");
+    let (exit, text) = stage.rehearse(&["--down"]);
+    assert_eq!(exit, 0, "{text}");
+    let (exit, _, text) = stage.sim(&["counters"]);
     assert_eq!(exit, 2, "{text}");
     assert!(text.contains("no rehearsed world stands"), "{text}");
 }

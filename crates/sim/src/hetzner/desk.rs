@@ -1,6 +1,5 @@
 //! Where calls, jobs and health checks meet the project.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::mpsc::UnboundedSender;
@@ -12,6 +11,9 @@ use super::project::{News, Project};
 use super::rate_limit::RateLimit;
 use crate::Effects;
 
+/// The name of this part of the world.
+pub(crate) const PART: &str = "hetzner";
+
 /// What all connections and tasks of one simulated cloud share.
 pub(crate) struct Desk {
     project: Mutex<Project>,
@@ -22,8 +24,6 @@ pub(crate) struct Desk {
     pub(crate) token: String,
     pub(crate) effects: Effects,
     pub(crate) rate_limit: Mutex<RateLimit>,
-    /// How often each route was called.
-    requests: Mutex<BTreeMap<String, u64>>,
 }
 
 impl Desk {
@@ -42,7 +42,6 @@ impl Desk {
             token,
             effects,
             rate_limit: Mutex::new(rate_limit),
-            requests: Mutex::default(),
         })
     }
 
@@ -84,14 +83,6 @@ impl Desk {
             }
             before = self.change(|project| project.finish(id, step, before));
         }
-    }
-
-    pub(crate) fn count(&self, route: &str) {
-        *lock(&self.requests).entry(route.to_owned()).or_default() += 1;
-    }
-
-    pub(crate) fn requests(&self) -> BTreeMap<String, u64> {
-        lock(&self.requests).clone()
     }
 
     /// Ends all jobs and all load balancers.

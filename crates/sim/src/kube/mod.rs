@@ -53,4 +53,4 @@ pub use processes::{PodAnswer, PodRequest, Processes};
 pub use refusal::Refusal;
 pub use resource::{Key, Resource, Scope, Version};
 pub use selector::LabelSelector;
-pub use wire::{Counts, Identity, Server, TlsError, server_config};
+pub use wire::{Identity, Server, TlsError, server_config};

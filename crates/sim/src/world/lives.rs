@@ -36,7 +36,17 @@ impl Lives {
         self.all().troubles.entry(name.to_owned()).or_default().subscribe()
     }
 
-    pub(super) fn turn_kubelet(&self, name: &str, trouble: Trouble) {
-        self.all().troubles.entry(name.to_owned()).or_default().send_replace(trouble);
+    pub(super) fn turn_machine(&self, name: &str, turn: impl FnOnce(&mut Knobs)) {
+        let mut all = self.all();
+        let knobs = all.knobs.entry(name.to_owned()).or_default();
+        turn(knobs);
+        let knobs = knobs.clone();
+        if let Some(node) = all.nodes.get(name) {
+            node.turn(|now| *now = knobs);
+        }
+    }
+
+    pub(super) fn turn_kubelet(&self, name: &str, turn: impl FnOnce(&mut Trouble)) {
+        self.all().troubles.entry(name.to_owned()).or_default().send_modify(turn);
     }
 }

@@ -17,6 +17,7 @@ mod kubernetes;
 mod lives;
 mod neighbourhood;
 
+use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +26,9 @@ use ipnet::Ipv4Net;
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
 use thiserror::Error;
+use tokio::sync::watch;
 
+use self::fault::Turn;
 use self::inhabitants::Inhabitants;
 use self::lives::Lives;
 use self::neighbourhood::Neighbourhood;
@@ -60,6 +63,8 @@ pub struct World {
     lives: Lives,
     authority: Authority,
     effects: Effects,
+    /// The faults that are there, by name.
+    struck: watch::Sender<BTreeSet<&'static str>>,
 }
 
 /// Why there is no world.
@@ -113,7 +118,8 @@ impl World {
                 hetzner.add_snapshot(snapshot(&version, architecture));
             }
         }
-        Ok(Self { hetzner: Arc::new(hetzner), tempo, lives, authority, effects })
+        let struck = watch::Sender::default();
+        Ok(Self { hetzner: Arc::new(hetzner), tempo, lives, authority, effects, struck })
     }
 
     /// Returns the cloud.
@@ -126,29 +132,45 @@ impl World {
         self.lives.node(name)
     }
 
-    /// Says what is wrong with the machine of that name, which may still have to be made.
-    pub fn turn(&self, name: &str, knobs: talos::Knobs) {
-        let mut all = self.lives.all();
-        if let Some(node) = all.nodes.get(name) {
-            node.turn(|now| *now = knobs.clone());
-        }
-        all.knobs.insert(name.to_owned(), knobs);
+    /// Returns the names of the nodes that run or have run.
+    pub fn nodes(&self) -> Vec<String> {
+        self.lives.all().nodes.keys().cloned().collect()
     }
 
-    /// Says what is wrong with the kubelet of a node, which may still have to join.
-    pub fn trouble(&self, name: &str, trouble: Trouble) {
-        self.lives.turn_kubelet(name, trouble);
+    /// Changes what is wrong with the machine of that name, which may still
+    /// have to be made.
+    pub fn turn(&self, name: &str, turn: impl FnOnce(&mut talos::Knobs)) {
+        self.lives.turn_machine(name, turn);
     }
 
-    /// Takes a server away as soon as it runs.
-    pub fn vanish_once_there(&self, name: &str) {
+    /// Changes what is wrong with the kubelet of a node, which may still have to join.
+    pub fn trouble(&self, name: &str, turn: impl FnOnce(&mut Trouble)) {
+        self.lives.turn_kubelet(name, turn);
+    }
+
+    /// Returns the names of the faults that are there now.
+    pub fn faults(&self) -> BTreeSet<&'static str> {
+        self.struck.borrow().clone()
+    }
+
+    fn note(&self, fault: &'static str, turn: Turn) {
+        self.struck.send_modify(|struck| match turn {
+            Turn::Strike => drop(struck.insert(fault)),
+            Turn::Mend => drop(struck.remove(fault)),
+        });
+    }
+
+    /// Takes a server away as soon as it runs, once, unless the fault is mended before.
+    fn vanish_once_there(&self, fault: &'static str, name: &str) {
         let (hetzner, lives, tempo) = (Arc::clone(&self.hetzner), self.lives.clone(), self.tempo);
-        let name = name.to_owned();
+        let (struck, name) = (self.struck.subscribe(), name.to_owned());
         tokio::spawn(async move {
             while lives.node(&name).is_none() {
                 tempo.pass(Duration::from_secs(1)).await;
             }
-            hetzner.vanish(&name);
+            if struck.borrow().contains(fault) {
+                hetzner.vanish(&name);
+            }
         });
     }
 

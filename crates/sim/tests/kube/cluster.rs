@@ -13,7 +13,6 @@ use tokio::sync::watch;
 /// A cluster that lives as long as this does.
 pub(crate) struct Cluster {
     pub(crate) kube: Kube,
-    pub(crate) server: Server,
     pub(crate) effects: Effects,
     pub(crate) address: String,
     pub(crate) authority: Authority,
@@ -34,12 +33,11 @@ impl Cluster {
         let server = Server::new(kube.clone(), effects.clone(), "v1.36.3", certificate).unwrap();
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
         let address = format!("https://{}", listener.local_addr().unwrap());
-        let serving = server.clone();
-        runtime.spawn(async move { serving.serve(listener, tls).await });
+        runtime.spawn(async move { server.serve(listener, tls).await });
         let controllers = kube.clone();
         runtime.spawn(async move { controllers.run_controllers(Tempo::INSTANT).await });
         let dir = tempfile::tempdir().unwrap();
-        Self { kube, server, effects, address, authority, dir, runtime }
+        Self { kube, effects, address, authority, dir, runtime }
     }
 
     /// Lets a node join.

@@ -115,7 +115,7 @@ fn a_lost_answer_has_had_its_effect() {
     let dry = admin(&cluster, &format!("DELETE {MAPS}/a?dryRun=All"), "");
     assert_eq!(status(&dry), 200, "{dry}");
     assert_eq!(cluster.effects.all().len(), 1);
-    assert_eq!(cluster.server.counts()["create configmaps"], 2);
+    assert_eq!(cluster.effects.counters().requests["kube"]["create configmaps"], 2);
 }
 
 #[test]

@@ -8,14 +8,14 @@ use axum::response::{Html, IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 
 use super::routes::without_version;
-use crate::hetzner::desk::{Desk, lock};
+use crate::hetzner::desk::{Desk, PART, lock};
 use crate::hetzner::knobs::Access;
 use crate::hetzner::rate_limit::Allowance;
 use crate::hetzner::refusal::{Code, Refusal};
 
 /// Lets a call pass, or answers in its place.
 pub(crate) async fn gate(State(desk): State<Arc<Desk>>, request: Request, next: Next) -> Response {
-    desk.count(&route_of(&request));
+    desk.effects.asked(PART, &route_of(&request));
     if desk.touch(|project| project.knobs.spend_bad_gateway()) {
         let page = Html("<html><body><h1>502 Bad Gateway</h1></body></html>");
         return (StatusCode::BAD_GATEWAY, page).into_response();
@@ -33,7 +33,10 @@ pub(crate) async fn gate(State(desk): State<Arc<Desk>>, request: Request, next: 
 fn admit(desk: &Desk, request: &Request) -> (Allowance, Result<(), Refusal>) {
     let now = desk.look(|project| project.clock.now());
     let mut limit = lock(&desk.rate_limit);
-    let too_many = || Err(Code::RateLimitExceeded.because("limit of calls per hour reached"));
+    let too_many = || {
+        desk.effects.limited();
+        Err(Code::RateLimitExceeded.because("limit of calls per hour reached"))
+    };
     if let Some(reset) = desk.touch(|project| project.knobs.spend_throttle()) {
         return (limit.exhausted(now, reset), too_many());
     }

@@ -16,7 +16,7 @@ use super::{
     actions, catalog, firewalls, generic, images, load_balancers, networks, placement_groups,
     servers, ssh_keys, targets, volumes,
 };
-use crate::hetzner::desk::Desk;
+use crate::hetzner::desk::{Desk, PART};
 use crate::hetzner::project::Project;
 use crate::hetzner::refusal::Refusal;
 use crate::hetzner::resources::{
@@ -209,7 +209,7 @@ fn perform(desk: &Arc<Desk>, route: &str, call: &Call, write: Write) -> Response
         Ok(changed) => changed,
         Err(refusal) => return refusal.into_response(),
     };
-    let effect = Effect { part: "hetzner", call: route.to_owned(), subject };
+    let effect = Effect { part: PART, call: route.to_owned(), subject };
     match desk.effects.happened(effect) {
         Answer::Send => reply.into_response(),
         Answer::Lose => LostAnswer.into_response(),

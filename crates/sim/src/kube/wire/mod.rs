@@ -15,5 +15,5 @@ mod verbs;
 
 pub use identity::Identity;
 pub(crate) use request::pairs;
-pub use serve::{Counts, Server};
+pub use serve::Server;
 pub use tls::{TlsError, server_config};

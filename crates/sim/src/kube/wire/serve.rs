@@ -1,8 +1,7 @@
 //! Serving an API on a listener.
 
-use std::collections::BTreeMap;
 use std::convert::Infallible;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use http::{Response, header};
 use http_body_util::BodyExt;
@@ -25,8 +24,8 @@ use crate::kube::Kube;
 use crate::kube::refusal::Refusal;
 use crate::{Answer, Effect, Effects};
 
-/// How many requests there were, by verb and kind, such as `create pods`.
-pub type Counts = BTreeMap<String, u64>;
+/// The name of this part of the world.
+const PART: &str = "kube";
 
 /// Serves one cluster's API to clients of one authority; clones share it.
 #[derive(Clone, Debug)]
@@ -40,7 +39,6 @@ struct Inner {
     effects: Effects,
     version: String,
     clients: Arc<dyn ClientCertVerifier>,
-    counts: Mutex<Counts>,
 }
 
 impl Server {
@@ -52,14 +50,9 @@ impl Server {
         authority: &str,
     ) -> Result<Self, TlsError> {
         kube.change(|state| state.authority = Some(authority.to_owned()));
-        let (version, counts) = (version.to_owned(), Mutex::default());
-        let inner = Inner { kube, effects, version, clients: verifier(authority)?, counts };
+        let version = version.to_owned();
+        let inner = Inner { kube, effects, version, clients: verifier(authority)? };
         Ok(Self { inner: Arc::new(inner) })
-    }
-
-    /// Returns how many requests there were.
-    pub fn counts(&self) -> Counts {
-        self.inner.counts.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Serves on a listener until the future is dropped, and with it every
@@ -131,7 +124,7 @@ impl Server {
             return Ok((self.document(request, &route), Answer::Send));
         };
         let verb = verbs::verb(request, place);
-        self.count(&format!("{verb} {}", place.resource.key.plural));
+        self.inner.effects.asked(PART, &format!("{verb} {}", place.resource.key.plural));
         identity.check(verb, place)?;
         let (response, subject) = verbs::answer(&self.inner.kube, request, place)?;
         let Some(subject) = subject.filter(|_| request.query("dryRun").is_empty()) else {
@@ -143,13 +136,8 @@ impl Server {
             "" => subject,
             namespace => format!("{namespace}/{subject}"),
         };
-        let answer = self.inner.effects.happened(Effect { part: "kube", call, subject });
+        let answer = self.inner.effects.happened(Effect { part: PART, call, subject });
         Ok((response, answer))
-    }
-
-    fn count(&self, what: &str) {
-        let mut counts = self.inner.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        *counts.entry(what.to_owned()).or_default() += 1;
     }
 
     fn document(&self, request: &Request, route: &Route) -> Response<Body> {

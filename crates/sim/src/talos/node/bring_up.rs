@@ -7,7 +7,7 @@ use tokio::net::TcpListener;
 
 use super::{Machine, Stage};
 use crate::talos::{
-    API_PORT, MachineConfig, PkiError, api, machine_config::PemPair, pki, server::ApiServer,
+    API_PORT, Knobs, MachineConfig, PkiError, api, machine_config::PemPair, pki, server::ApiServer,
     services::ServiceState, tls::Tls,
 };
 
@@ -54,7 +54,7 @@ impl Machine {
         if config.is_control_plane() {
             // The old server, which asks nobody for a certificate, presents the
             // new one for a moment: whoever trusts that has not proven anything.
-            let identity = self.identity(&config, &self.authority(&config)?)?;
+            let identity = self.identity(&config, &self.authority(&config.machine_ca)?)?;
             if let Some(server) = &*self.server() {
                 server.present(Tls::open(identity)?);
             }
@@ -72,22 +72,37 @@ impl Machine {
         Ok(config)
     }
 
-    /// Serves the API to callers with a certificate of the cluster.
+    /// Serves the API to callers with a certificate of the cluster, without
+    /// end, and as the knobs have it.
     async fn serve(self: &Arc<Self>, config: &Arc<MachineConfig>) -> Result<(), LifeError> {
-        let authority = if config.is_control_plane() {
-            self.authority(config)?
+        let signed = if config.is_control_plane() {
+            config.machine_ca.clone()
         } else {
-            self.signed_by_trustd(config).await?
+            self.signed_by_trustd(config).await
         };
+        let wrong = |knobs: &Knobs| (knobs.foreign_authority, knobs.loses_client_certificates);
+        let mut now = wrong(&self.knobs.borrow());
+        self.listen(self.mutual(config, &signed)?).await?;
+        self.change(|state| state.services.healthy("apid"));
+        loop {
+            self.knobs_are(|knobs| wrong(knobs) != now).await;
+            now = wrong(&self.knobs.borrow());
+            let tls = self.mutual(config, &signed)?;
+            if let Some(server) = &*self.server() {
+                server.present(tls);
+            }
+        }
+    }
+
+    fn mutual(&self, config: &MachineConfig, signed: &PemPair) -> Result<Tls, PkiError> {
+        let authority = self.authority(signed)?;
         let identity = self.identity(config, &authority)?;
         let deaf = self.knobs.borrow().loses_client_certificates;
-        self.listen(Tls::mutual(identity, &authority.certificate, deaf)?).await?;
-        self.change(|state| state.services.healthy("apid"));
-        Ok(())
+        Tls::mutual(identity, &authority.certificate, deaf)
     }
 
     /// Asks the control planes for a certificate until one answers.
-    async fn signed_by_trustd(&self, config: &MachineConfig) -> Result<PemPair, LifeError> {
+    async fn signed_by_trustd(&self, config: &MachineConfig) -> PemPair {
         let cluster = self.surroundings.cluster(config);
         let mut changes = cluster.changes();
         let key = loop {
@@ -100,18 +115,15 @@ impl Machine {
             let _ = changes.changed().await;
             self.pass(self.settings.delays.trustd_poll).await;
         };
-        if self.knobs.borrow().foreign_authority {
-            return Ok(self.foreign_authority()?);
-        }
-        Ok(PemPair { key: Some(key), ..config.machine_ca.clone() })
+        PemPair { key: Some(key), ..config.machine_ca.clone() }
     }
 
-    /// Returns the authority that the node goes by.
-    fn authority(&self, config: &MachineConfig) -> Result<PemPair, PkiError> {
+    /// Returns the authority that the node goes by instead of the right one.
+    fn authority(&self, right: &PemPair) -> Result<PemPair, PkiError> {
         if self.knobs.borrow().foreign_authority {
             self.foreign_authority()
         } else {
-            Ok(config.machine_ca.clone())
+            Ok(right.clone())
         }
     }
 

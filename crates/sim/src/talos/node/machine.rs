@@ -21,6 +21,9 @@ use crate::{
     },
 };
 
+/// The name of this part of the world.
+const PART: &str = "talos";
+
 /// A machine with its disk, its power and its present life.
 pub(in crate::talos) struct Machine {
     pub(in crate::talos) facts: NodeFacts,
@@ -117,10 +120,16 @@ impl Machine {
         self.settings.tempo.pass(delay * slowness).await;
     }
 
+    /// Takes note of a call, by its path: `/machine.MachineService/Version`.
+    pub(in crate::talos) fn asked(&self, path: &str) {
+        let call = path.rsplit_once('.').map_or(path, |(_, call)| call);
+        self.settings.effects.asked(PART, call);
+    }
+
     /// Takes note of a change that a caller asked for.
     pub(in crate::talos) fn happened(&self, call: &str) -> Answer {
         self.settings.effects.happened(Effect {
-            part: "talos",
+            part: PART,
             call: call.to_owned(),
             subject: self.facts.hostname.clone(),
         })

@@ -44,6 +44,7 @@ impl Gate {
         self,
         mut request: Request<Incoming>,
     ) -> Result<Response<Body>, Infallible> {
+        self.machine.asked(request.uri().path());
         if let Err(status) = self.admit(&request) {
             return Ok(status.into_http());
         }

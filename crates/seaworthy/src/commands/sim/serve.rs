@@ -1,101 +1,71 @@
-//! `sim`: a simulated world in a process of its own.
+//! `sim`, alone: the world itself.
 
 use std::net::{Ipv4Addr, TcpListener};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
 use engine::Chance;
-use events::private;
 use ipnet::Ipv4Net;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use sim::admin::{self, Place};
 use sim::world::World;
 use sim::world::fault::{Cast, Fault};
 use sim::{Tempo, WallClock};
 use tokio::signal::unix::{SignalKind, signal};
 
+use super::named;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
+use crate::standing::Reach;
 use crate::ui::Ui;
 
-/// Run a simulated world: a cloud whose servers are Talos nodes, and Kubernetes on them
-///
-/// It listens on loopback addresses only, and runs until it is ended. `rehearse`
-/// starts one by itself; this is for those who want to look at it with other
-/// clients. What it takes to reach it is written to a file.
+/// What a world is made with.
 #[derive(Args, Debug)]
-pub(crate) struct SimArgs {
+pub(super) struct ServeArgs {
     /// Where to write what it takes to reach the world
     #[arg(long, value_name = "FILE", default_value = "world.json")]
-    pub(crate) world: PathBuf,
+    world: PathBuf,
 
     /// How many simulated seconds pass in a real one
     #[arg(long, value_name = "FACTOR", default_value_t = 30)]
-    pub(crate) speed: u32,
+    speed: u32,
 
     /// Let something go wrong; `rehearse --list-faults` lists what (can be repeated)
-    #[arg(long = "fault", value_name = "NAME", value_parser = fault)]
-    pub(crate) faults: Vec<&'static Fault>,
+    #[arg(long = "fault", value_name = "NAME", value_parser = named)]
+    faults: Vec<&'static Fault>,
 
     /// The names of the control planes that will be made, for faults
     #[arg(long, value_name = "NAME", value_delimiter = ',', hide = true)]
-    pub(crate) control_planes: Vec<String>,
+    control_planes: Vec<String>,
 
     /// The names of the workers that will be made, for faults
     #[arg(long, value_name = "NAME", value_delimiter = ',', hide = true)]
-    pub(crate) workers: Vec<String>,
+    workers: Vec<String>,
 
     /// A repository that Flux finds, with what its branch points at, such as `main@sha1:…`
     #[arg(long, value_name = "URL", requires = "revision")]
-    pub(crate) repository: Option<String>,
+    repository: Option<String>,
 
     /// What the repository's branch points at
     #[arg(long, value_name = "BRANCH@sha1:COMMIT")]
-    pub(crate) revision: Option<String>,
+    revision: Option<String>,
 
     /// The manifests that the repository holds, as a list in JSON
     #[arg(long, value_name = "FILE", requires = "repository")]
-    pub(crate) manifests: Option<PathBuf>,
+    manifests: Option<PathBuf>,
 
     /// The versions of Talos that the project holds snapshots of
     #[arg(long, value_name = "VERSION", value_delimiter = ',', default_value = "v1.14.1")]
-    pub(crate) talos: Vec<String>,
+    talos: Vec<String>,
 }
 
-/// What it takes to reach a world.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Reach {
-    /// The process that it runs in.
-    pub(crate) pid: u32,
-    /// The cloud's API.
-    pub(crate) endpoint: String,
-    /// The token of the cloud's project.
-    pub(crate) token: String,
-    /// The authority of the cloud's certificate, as PEM.
-    pub(crate) authority: String,
-    /// How many simulated seconds pass in a real one.
-    pub(crate) speed: u32,
-}
-
-/// Returns the fault of a name, or the nearest name there is.
-pub(crate) fn fault(name: &str) -> Result<&'static Fault, String> {
-    Fault::named(name).ok_or_else(|| {
-        let names = sim::world::fault::FAULTS.iter().map(|fault| fault.name);
-        match spec::nearest(name, names) {
-            Some(near) => format!("there is no such fault; did you mean `{near}`?"),
-            None => {
-                "there is no such fault; `seaworthy rehearse --list-faults` lists all".to_owned()
-            }
-        }
-    })
-}
-
-pub(crate) fn run(args: &SimArgs, ui: &Ui) -> Result<(), CommandError> {
+pub(super) fn run(args: &ServeArgs, ui: &Ui) -> Result<(), CommandError> {
     let runtime = tokio::runtime::Runtime::new()?;
     runtime.block_on(serve(args, ui))
 }
 
-async fn serve(args: &SimArgs, ui: &Ui) -> Result<(), CommandError> {
+async fn serve(args: &ServeArgs, ui: &Ui) -> Result<(), CommandError> {
     let chance = Chance::real();
     let (range, _guard) = free_range(&chance)?;
     let token = format!("{:032x}{:032x}", chance.bits(), chance.bits());
@@ -118,12 +88,20 @@ async fn serve(args: &SimArgs, ui: &Ui) -> Result<(), CommandError> {
     for fault in &args.faults {
         fault.strike(&world, &cast);
     }
+    let world = Arc::new(world);
+    let socket = std::path::absolute(args.world.with_extension("sock"))?;
+    // It is served until this function ends.
+    let _admin = admin::serve(Place::new(&socket), Arc::clone(&world), cast).map_err(|error| {
+        let message = format!("could not listen at {}: {error}", socket.display());
+        CommandError::say(Exit::Usage, message)
+    })?;
     let reach = Reach {
         pid: std::process::id(),
         endpoint: world.hetzner().endpoint(),
         token,
         authority: world.authority().to_owned(),
         speed: args.speed,
+        admin: socket,
     };
     reach.write(&args.world)?;
     ui.json(&serde_json::json!({ "endpoint": reach.endpoint, "pid": reach.pid }))?;
@@ -138,7 +116,7 @@ async fn serve(args: &SimArgs, ui: &Ui) -> Result<(), CommandError> {
     Ok(())
 }
 
-fn heads(args: &SimArgs) -> sim::tenants::Heads {
+fn heads(args: &ServeArgs) -> sim::tenants::Heads {
     let revision = args.revision.as_deref().and_then(|it| it.split_once("@sha1:"));
     let known = args.repository.clone().zip(revision);
     let head = known.map(|(url, (branch, commit))| ((url, branch.to_owned()), commit.to_owned()));
@@ -146,7 +124,7 @@ fn heads(args: &SimArgs) -> sim::tenants::Heads {
 }
 
 /// Returns what the repository holds.
-fn manifests(args: &SimArgs) -> Result<Option<(String, Vec<Value>)>, CommandError> {
+fn manifests(args: &ServeArgs) -> Result<Option<(String, Vec<Value>)>, CommandError> {
     let (Some(url), Some(file)) = (&args.repository, &args.manifests) else { return Ok(None) };
     let wrong = |why: String| {
         CommandError::say(Exit::Usage, format!("could not read {}: {why}", file.display()))
@@ -154,15 +132,6 @@ fn manifests(args: &SimArgs) -> Result<Option<(String, Vec<Value>)>, CommandErro
     let text = std::fs::read(file).map_err(|error| wrong(error.to_string()))?;
     let held = serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
     Ok(Some((url.clone(), held)))
-}
-
-impl Reach {
-    fn write(&self, path: &Path) -> Result<(), CommandError> {
-        let text = serde_json::to_vec_pretty(self).expect("texts and numbers are plain data");
-        private::write(path, &text).map_err(|error| {
-            CommandError::say(Exit::Usage, format!("could not write {}: {error}", path.display()))
-        })
-    }
 }
 
 /// Finds a /24 of the loopback network that no other world has, and keeps it.
