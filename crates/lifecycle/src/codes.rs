@@ -56,6 +56,8 @@ pub const KUBELET_UNHEALTHY: Code = Code(312);
 pub const NODE_NOT_READY: Code = Code(313);
 /// The cluster has no DNS.
 pub const DNS_NOT_READY: Code = Code(314);
+/// A node stays in maintenance mode.
+pub const STILL_IN_MAINTENANCE: Code = Code(315);
 /// Pods on some nodes cannot reach each other.
 pub const DATAPATH_BROKEN: Code = Code(501);
 /// Names do not resolve in pods.

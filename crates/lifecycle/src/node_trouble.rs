@@ -47,6 +47,10 @@ pub(crate) fn cause(site: &Site, node: &NodePlan, error: &ClientError) -> Option
         Reason::UnknownCa | Reason::OtherAuthority(_) => {
             (codes::PKI_MISMATCH, format!("{name} belongs to another PKI"))
         }
+        Reason::StillInMaintenance { .. } => (
+            codes::STILL_IN_MAINTENANCE,
+            format!("{name} has taken its config and stays in maintenance mode"),
+        ),
         Reason::InvalidConfig(_) => {
             (codes::CONFIG_REFUSED, format!("{name} refuses its configuration"))
         }
