@@ -2,12 +2,13 @@
 
 use clouds::hetzner::{Ours, Server};
 use engine::{ActError, Hands, SendError, Sight};
-use events::{Evidence, Failure, Made, Role, Verdict};
+use events::{Cause, Evidence, Failure, Made, Role, Verdict};
 use spec::plan::NodePlan;
 use talos::client::{Apply, ClientError, Reason};
 
 use super::identity;
-use crate::{Site, machine_config, node_trouble};
+use crate::hetzner::explain;
+use crate::{Site, codes, machine_config, node_trouble};
 
 /// Sends the config to the machine whose identity was proven.
 pub(super) async fn act(site: &Site, hands: &Hands, node: &NodePlan) -> Result<(), ActError> {
@@ -30,12 +31,14 @@ pub(super) async fn act(site: &Site, hands: &Hands, node: &NodePlan) -> Result<(
         },
     };
     let pin = site.fingerprint(&node.name);
+    let name = node.name.clone();
     let sending = {
         let (config, target) = (config.clone(), target.clone());
         move |permit| async move {
             let client = at.maintenance(pin).await.map_err(|error| send_error(&error))?;
             let apply = Apply { target: &target, config: &config };
-            client.apply_configuration(permit, &apply).await.map_err(|error| send_error(&error))?;
+            let applied = client.apply_configuration(permit, &apply).await;
+            applied.map_err(|error| send_error(&error).named(refusal(&name, &error)))?;
             Ok(Made::default())
         }
     };
@@ -45,6 +48,14 @@ pub(super) async fn act(site: &Site, hands: &Hands, node: &NodePlan) -> Result<(
         hands.pin(&identity::pin(&server), &spki).await?;
     }
     Ok(())
+}
+
+/// Names the cause where a node does not want its configuration: what is wrong
+/// with it is wrong with it the next time too.
+fn refusal(node: &str, error: &ClientError) -> Option<Cause> {
+    let Reason::InvalidConfig(why) = &error.reason else { return None };
+    let cause = Cause::new(codes::CONFIG_REFUSED, format!("{node} refuses its configuration"));
+    Some(cause.because([why.clone()]).next(explain(codes::CONFIG_REFUSED), "tells more"))
 }
 
 fn send_error(error: &ClientError) -> SendError {
