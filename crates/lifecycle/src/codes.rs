@@ -58,6 +58,8 @@ pub const NODE_NOT_READY: Code = Code(313);
 pub const DNS_NOT_READY: Code = Code(314);
 /// A node stays in maintenance mode.
 pub const STILL_IN_MAINTENANCE: Code = Code(315);
+/// Etcd does not run on a control plane.
+pub const ETCD_NOT_RUNNING: Code = Code(316);
 /// Pods on some nodes cannot reach each other.
 pub const DATAPATH_BROKEN: Code = Code(501);
 /// Names do not resolve in pods.

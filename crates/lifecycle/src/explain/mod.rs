@@ -50,6 +50,7 @@ const FILES: &[(Code, &str)] = &[
     (Code(313), include_str!("pages/SW0313.md")),
     (Code(314), include_str!("pages/SW0314.md")),
     (Code(315), include_str!("pages/SW0315.md")),
+    (Code(316), include_str!("pages/SW0316.md")),
     (Code(501), include_str!("pages/SW0501.md")),
     (Code(502), include_str!("pages/SW0502.md")),
     (Code(503), include_str!("pages/SW0503.md")),

@@ -99,25 +99,46 @@ fn send_error(error: &ClientError) -> SendError {
 pub(super) async fn look(site: &Site) -> Verdict {
     // All at once: one that does not answer must not make the others wait.
     let asked = site.control_planes().map(async |node| (node, opinion(site, node).await));
-    let mut opinions = Vec::new();
+    let (mut opinions, mut absent) = (Vec::new(), Vec::new());
     for (node, opinion) in join_all(asked).await {
         match opinion {
             Ok(Some(opinion)) => opinions.push(opinion),
-            Ok(None) => {
-                return Verdict::not_yet(format!("etcd on {} does not run yet", node.name));
-            }
+            Ok(None) => absent.push(node),
             Err(error) => {
                 return node_trouble::of(node, node_trouble::verdict(site, node, &error));
             }
         }
     }
-    judge(site, &opinions)
+    match absent.first() {
+        None => judge(site, &opinions),
+        Some(node) => not_running(site, node, &opinions).await,
+    }
+}
+
+async fn not_running(site: &Site, node: &NodePlan, others: &[Opinion<'_>]) -> Verdict {
+    let what = format!("etcd on {} does not run yet", node.name);
+    let state = etcd_state(site, node).await.ok().flatten();
+    let state = state.map(|state| format!("its service is {state}"));
+    let cause = Cause::new(codes::ETCD_NOT_RUNNING, format!("etcd does not run on {}", node.name))
+        .because(state)
+        .because(others.iter().map(Opinion::line))
+        .next(format!("talosctl -n {} service etcd", node.name), "shows what it waits for")
+        .next(explain(codes::ETCD_NOT_RUNNING), "tells more");
+    Verdict::not_yet(Because::new(what).in_the_end(cause))
 }
 
 struct Opinion<'a> {
     node: &'a NodePlan,
     members: Vec<EtcdMember>,
     status: EtcdStatus,
+}
+
+impl Opinion<'_> {
+    fn line(&self) -> String {
+        let names: Vec<_> = self.members.iter().map(|member| member.hostname.as_str()).collect();
+        let leader = self.status.leader.map_or_else(|| "none".to_owned(), |id| format!("{id:x}"));
+        format!("{} sees {} and the leader {leader}", self.node.name, names.join(", "))
+    }
 }
 
 async fn opinion<'a>(site: &Site, node: &'a NodePlan) -> Result<Option<Opinion<'a>>, ClientError> {
@@ -133,11 +154,6 @@ fn judge(site: &Site, opinions: &[Opinion<'_>]) -> Verdict {
     let ids = |opinion: &Opinion<'_>| {
         opinion.members.iter().map(|member| member.id).collect::<BTreeSet<_>>()
     };
-    let line = |it: &Opinion<'_>| {
-        let names: Vec<_> = it.members.iter().map(|member| member.hostname.as_str()).collect();
-        let leader = it.status.leader.map_or_else(|| "none".to_owned(), |id| format!("{id:x}"));
-        format!("{} sees {} and the leader {leader}", it.node.name, names.join(", "))
-    };
     let sets: BTreeSet<_> = opinions.iter().map(ids).collect();
     let leaders: BTreeSet<_> = opinions.iter().map(|it| it.status.leader).collect();
     let wanted = site.control_planes().count();
@@ -146,7 +162,7 @@ fn judge(site: &Site, opinions: &[Opinion<'_>]) -> Verdict {
     let agreed = sets.len() == 1 && leaders.len() == 1 && !leaders.contains(&None);
     let mut evidence = Evidence::new("").fact("members", wanted);
     for opinion in opinions {
-        evidence = evidence.fact(format!("seen by {}", opinion.node.name), line(opinion));
+        evidence = evidence.fact(format!("seen by {}", opinion.node.name), opinion.line());
     }
     if complete && agreed && !learners {
         let leader = opinions.iter().find(|it| Some(it.status.member) == it.status.leader);
@@ -162,7 +178,7 @@ fn judge(site: &Site, opinions: &[Opinion<'_>]) -> Verdict {
         (true, true) => "a member has no vote yet".to_owned(),
     };
     let cause = Cause::new(codes::ETCD_DISAGREES, format!("etcd: {what}"))
-        .because(opinions.iter().map(line))
+        .because(opinions.iter().map(Opinion::line))
         .seen(evidence)
         .next(explain(codes::ETCD_DISAGREES), "tells more");
     Verdict::not_yet(Because::new(what).in_the_end(cause))
