@@ -2,7 +2,7 @@
 
 use clouds::Labels;
 use clouds::hetzner::{Image, ImageStatus};
-use events::{Cause, Evidence, Verdict};
+use events::{Because, Cause, Evidence, Verdict};
 
 use crate::hetzner::{architecture, blind, explain};
 use crate::{Site, codes};
@@ -26,7 +26,9 @@ pub(super) async fn look(site: &Site) -> Verdict {
             }
             (None, Some(image)) => {
                 let words = format!("snapshot {} for {wanted} is not available yet", image.id);
-                return Verdict::not_yet(words.as_str());
+                let cause = Cause::new(codes::NO_IMAGE, words.clone())
+                    .next(explain(codes::NO_IMAGE), "tells how to make one");
+                return Verdict::not_yet(Because::new(words).in_the_end(cause));
             }
             (None, None) => return Verdict::failed(missing(site, *wanted, &labels)),
         }

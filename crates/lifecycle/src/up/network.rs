@@ -6,10 +6,10 @@ use clouds::hetzner::{
     SshKey,
 };
 use engine::{ActError, Hands};
-use events::{Cause, Evidence, Verdict};
+use events::{Because, Cause, Evidence, Verdict};
 use spec::plan::LabelSet;
 
-use crate::hetzner::{API_PORT, blind, offers};
+use crate::hetzner::{API_PORT, blind, explain, offers};
 use crate::ssh_key::SshKeyFile;
 use crate::{Site, codes};
 
@@ -51,10 +51,19 @@ pub(super) async fn look(site: &Site) -> Verdict {
     match missing(site).await {
         Ok((missing, evidence)) => match missing.first() {
             None => Verdict::ready(evidence),
-            Some(first) => Verdict::not_yet(first.as_str()),
+            Some(first) => Verdict::not_yet(Because::new(first).in_the_end(differs(&missing))),
         },
         Err(error) => blind(error),
     }
+}
+
+/// What was asked for is not what is read back, also after a while.
+fn differs(missing: &[String]) -> Cause {
+    let message = missing.first().cloned().unwrap_or_default();
+    Cause::new(codes::DIFFERS, message)
+        .because(missing.iter().skip(1).cloned())
+        .so("what the cloud shows is not what was asked of it; no node was made")
+        .next(explain(codes::DIFFERS), "tells more")
 }
 
 async fn missing(site: &Site) -> Result<(Vec<String>, Evidence), HetznerError> {

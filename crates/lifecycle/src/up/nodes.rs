@@ -8,7 +8,7 @@ use clouds::hetzner::{
     SshKey,
 };
 use engine::{ActError, Hands};
-use events::{Cause, Evidence, Failure, Verdict};
+use events::{Because, Cause, Evidence, Failure, Verdict};
 use spec::plan::{Hardware, NodePlan};
 use tokio::net::TcpStream;
 
@@ -94,7 +94,9 @@ pub(super) async fn look(site: &Site, node: &NodePlan) -> Verdict {
         None => None,
     };
     if let Some(lacking) = lacking(&server, node, network, firewall) {
-        return Verdict::not_yet(lacking.as_str());
+        let message = format!("{} is not as wanted: {lacking}", node.name);
+        let cause = Cause::new(codes::DIFFERS, message).next(explain(codes::DIFFERS), "tells more");
+        return Verdict::not_yet(Because::new(lacking).in_the_end(cause));
     }
     let Some(address) = server.public_address() else {
         return Verdict::not_yet("it has no public address yet");
@@ -147,7 +149,7 @@ fn closed(node: &NodePlan, talos: SocketAddr, why: &str, code: events::Code) -> 
     let cause = Cause::new(code, message)
         .because([what.clone()])
         .next(explain(code), "tells what to look at");
-    Verdict::not_yet(events::Because::new(what).in_the_end(cause))
+    Verdict::not_yet(Because::new(what).in_the_end(cause))
 }
 
 /// The act has made it or seen it: somebody else has taken it away since.
