@@ -66,3 +66,9 @@ pub const DATAPATH_BROKEN: Code = Code(501);
 pub const NAMES_BROKEN: Code = Code(502);
 /// The cluster did not stay healthy.
 pub const UNSTABLE: Code = Code(503);
+/// A volume could not be made, used and taken away.
+pub const VOLUME_UNUSABLE: Code = Code(504);
+/// What was sealed for our key was not opened.
+pub const SEAL_UNOPENED: Code = Code(505);
+/// Pods do not reach the outside.
+pub const EGRESS_BROKEN: Code = Code(506);

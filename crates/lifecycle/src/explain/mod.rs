@@ -54,6 +54,9 @@ const FILES: &[(Code, &str)] = &[
     (Code(501), include_str!("pages/SW0501.md")),
     (Code(502), include_str!("pages/SW0502.md")),
     (Code(503), include_str!("pages/SW0503.md")),
+    (Code(504), include_str!("pages/SW0504.md")),
+    (Code(505), include_str!("pages/SW0505.md")),
+    (Code(506), include_str!("pages/SW0506.md")),
 ];
 
 /// Returns all pages, by code.

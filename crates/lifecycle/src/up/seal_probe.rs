@@ -5,13 +5,15 @@ use addons::seal::SealedSecret;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use engine::{ActError, Hands};
-use events::{Because, Evidence, Failure, Verdict};
+use events::{Because, Cause, Evidence, Failure, Verdict};
 
 use super::probing::Probing;
-use crate::{Site, kube};
+use crate::hetzner::explain;
+use crate::{Site, codes, kube};
 
 const NAME: &str = "probe";
 const KEY: &str = "word";
+const SILENT: &str = "the controller says nothing about it";
 
 pub(super) async fn probe(site: &Site, hands: &Hands) -> Result<Verdict, ActError> {
     let probing = Probing { site, hands, kind: ProbeKind::Seal };
@@ -31,7 +33,12 @@ pub(super) async fn probe(site: &Site, hands: &Hands) -> Result<Verdict, ActErro
             let said = sealed.as_ref().map(|it| it.items("/status/conditions")).unwrap_or_default();
             let said = said.iter().find_map(|it| it["message"].as_str().map(str::to_owned));
             let because = Because::new("the sealed secret was not opened yet");
-            return Ok(Verdict::not_yet(said.into_iter().fold(because, Because::caused_by)));
+            let cause =
+                Cause::new(codes::SEAL_UNOPENED, "what was sealed for our key was not opened")
+                    .because(said.clone().or(Some(SILENT.to_owned())))
+                    .next(explain(codes::SEAL_UNOPENED), "tells more");
+            let because = said.into_iter().fold(because, Because::caused_by);
+            return Ok(Verdict::not_yet(because.in_the_end(cause)));
         }
         probing.find("opened").await?;
     }

@@ -3,11 +3,12 @@
 use addons::hcloud_csi::STORAGE_CLASS;
 use addons::probe::{ProbeKind, Storage};
 use engine::{ActError, Hands};
-use events::{Because, Evidence, Failure, Verdict};
+use events::{Because, Cause, Evidence, Failure, Verdict};
 use objects::ObjectId;
 
 use super::probing::Probing;
-use crate::{Site, kube};
+use crate::hetzner::explain;
+use crate::{Site, codes, kube};
 
 /// An image with a shell, small and on every mirror.
 const SHELL: &str = "docker.io/library/busybox:1.37";
@@ -26,7 +27,11 @@ pub(super) async fn probe(site: &Site, hands: &Hands) -> Result<Verdict, ActErro
         let pod = kube::kind("v1", "Pod").named(Some(&namespace), Storage::NAME);
         match kube::get(site, &pod).await?.as_ref().and_then(|pod| pod.text("/status/phase")) {
             Some("Succeeded") => probing.find("written and read").await?,
-            phase => return Ok(Verdict::not_yet(waiting(site, phase, &pod).await?)),
+            phase => {
+                let because = waiting(site, phase, &pod).await?;
+                let cause = unusable(&because);
+                return Ok(Verdict::not_yet(because.in_the_end(cause)));
+            }
         }
     }
     Ok(match probing.clear().await? {
@@ -35,6 +40,14 @@ pub(super) async fn probe(site: &Site, hands: &Hands) -> Result<Verdict, ActErro
             Evidence::new("probe volume written and gone").fact("storage class", STORAGE_CLASS),
         ),
     })
+}
+
+/// What lies behind comes first: it is the cloud's or the scheduler's word.
+fn unusable(because: &Because) -> Cause {
+    Cause::new(codes::VOLUME_UNUSABLE, "a probe volume could not be used")
+        .because(because.chain.iter().rev().cloned())
+        .because([because.what.clone()])
+        .next(explain(codes::VOLUME_UNUSABLE), "tells more")
 }
 
 /// Says what keeps the pod, and the claim that it waits for.
