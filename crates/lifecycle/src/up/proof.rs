@@ -34,6 +34,14 @@ struct Question {
     code: Code,
 }
 
+impl Question {
+    /// Returns what is wrong: a name that is not found says so, in the words of
+    /// Go's resolver, before any packet is sent.
+    fn broken(&self, why: &str) -> Code {
+        if why.contains("lookup ") { codes::NAMES_BROKEN } else { self.code }
+    }
+}
+
 /// Probes the ways between all nodes.
 pub(super) async fn probe(site: &Site, hands: &Hands) -> Result<Verdict, ActError> {
     let probing = Probing { site, hands, kind: ProbeKind::Datapath };
@@ -106,12 +114,13 @@ async fn matrix(
     while let Some((answer, question)) = answers.next().await {
         if let Err(why) = answer? {
             let line = format!("{} → {}: {why}", question.from, question.to);
-            broken.push((question.code, line));
+            broken.push((question.broken(&why), line));
         }
     }
     let Some((code, first)) = broken.first().cloned() else { return Ok(None) };
     let message = match code {
         codes::NAMES_BROKEN => "names do not resolve in pods".to_owned(),
+        codes::EGRESS_BROKEN => "pods do not reach the outside".to_owned(),
         _ => format!("{} of the ways between nodes are broken", broken.len()),
     };
     let cause = Cause::new(code, message)
@@ -144,17 +153,17 @@ fn questions(datapath: &Datapath, addresses: &[(NodeName, String)]) -> Vec<Quest
             let echo = format!("echo?msg={large}");
             questions.push(question(format!("{to}, large packets"), echo, Some(large.clone())));
         }
-        let named = |host: &str, port, request: &str| Question {
+        let named = |host: &str, port, request: &str, code| Question {
             from: from.clone(),
             to: host.to_owned(),
             host: host.to_owned(),
             port,
             request: request.to_owned(),
             expected: None,
-            code: codes::NAMES_BROKEN,
+            code,
         };
-        questions.push(named(&service, DATAPATH_PORT, "hostname"));
-        questions.push(named(OUTSIDE, 80, "index.html"));
+        questions.push(named(&service, DATAPATH_PORT, "hostname", codes::DATAPATH_BROKEN));
+        questions.push(named(OUTSIDE, 80, "index.html", codes::EGRESS_BROKEN));
     }
     questions
 }
@@ -196,14 +205,27 @@ pub(super) async fn look(site: &Site) -> Verdict {
     for node in &site.plan.nodes {
         let verdict = ready::look(site, node).await;
         if !matches!(verdict, Verdict::Ready { .. }) {
-            return node_trouble::of(node, verdict);
+            return unstable(node_trouble::of(node, verdict));
         }
     }
     let verdict = addon_stage::look(site, Stage::Cni).await;
     if !matches!(verdict, Verdict::Ready { .. }) {
-        return verdict;
+        return unstable(verdict);
     }
     let (window, count) = (site.plan.stability_window, site.plan.nodes.len());
     let summary = format!("datapath {count}×{count}, DNS, egress; {window} stable");
     Verdict::ready(Evidence::new(summary).fact("nodes", count))
+}
+
+/// All of it was ready before: what is not any more did not stay so.
+fn unstable(mut verdict: Verdict) -> Verdict {
+    if let Verdict::NotYet { because } = &mut verdict {
+        let behind = because.in_the_end.take().map(|cause| cause.because).unwrap_or_default();
+        let message = format!("the cluster did not stay healthy: {}", because.what);
+        let cause = Cause::new(codes::UNSTABLE, message)
+            .because(behind)
+            .next(explain(codes::UNSTABLE), "tells more");
+        because.in_the_end = Some(Box::new(cause));
+    }
+    verdict
 }
