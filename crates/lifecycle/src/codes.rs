@@ -72,3 +72,5 @@ pub const VOLUME_UNUSABLE: Code = Code(504);
 pub const SEAL_UNOPENED: Code = Code(505);
 /// Pods do not reach the outside.
 pub const EGRESS_BROKEN: Code = Code(506);
+/// What a probe has made does not go away.
+pub const PROBE_LEFTOVER: Code = Code(507);

@@ -57,6 +57,7 @@ const FILES: &[(Code, &str)] = &[
     (Code(504), include_str!("pages/SW0504.md")),
     (Code(505), include_str!("pages/SW0505.md")),
     (Code(506), include_str!("pages/SW0506.md")),
+    (Code(507), include_str!("pages/SW0507.md")),
 ];
 
 /// Returns all pages, by code.

@@ -3,11 +3,12 @@
 
 use addons::probe::{Mark, ProbeKind};
 use engine::{ActError, Hands, SendError, Sight};
-use events::{Failure, Made, Verdict};
+use events::{Because, Cause, Failure, Made, Verdict};
 use objects::{Cluster, Deletion, Doomed, Object, Propagation, Scope};
 use serde_json::Value;
 
-use crate::{Site, delivery, kube};
+use crate::hetzner::explain;
+use crate::{Site, codes, delivery, kube};
 
 /// One probe of one run.
 pub(super) struct Probing<'a> {
@@ -48,9 +49,7 @@ impl Probing<'_> {
         for namespace in &left {
             self.delete(&cluster, namespace).await?;
         }
-        Ok(left
-            .first()
-            .map(|namespace| Verdict::not_yet(format!("{} is going away", namespace.id()))))
+        Ok(left.first().map(going))
     }
 
     async fn delete(&self, cluster: &Cluster, object: &Object) -> Result<(), ActError> {
@@ -76,4 +75,12 @@ impl Probing<'_> {
     fn key(&self) -> String {
         format!("{} probe of run {}", self.kind.as_str(), self.hands.eyes().run())
     }
+}
+
+fn going(namespace: &Object) -> Verdict {
+    let (id, what) = (namespace.id(), format!("{} is going away", namespace.id()));
+    let cause = Cause::new(codes::PROBE_LEFTOVER, format!("{id} of a probe does not go away"))
+        .next(format!("kubectl get namespace {} -o yaml", id.name), "shows what keeps it")
+        .next(explain(codes::PROBE_LEFTOVER), "tells more");
+    Verdict::not_yet(Because::new(what).in_the_end(cause))
 }
