@@ -1,20 +1,36 @@
-//! Every fault by name: the run names the true cause first, at the gate that
-//! the fault declares.
+//! Every fault by name: the run names the true cause first, at the check that
+//! the fault declares, and passes it once the fault is mended. With that, every
+//! check of the table has something that makes it fail.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use events::{Code, RunOutcome};
-use sim::world::fault::{Cast, Expected, FAULTS, Fault};
+use lifecycle::{MISHAPS, up};
+use sim::world::fault::{Cast, Expected, FAULTS, Fault, Wound};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use crate::harbour::{Harbour, LAST};
+use crate::harbour::{Fall, Harbour, LAST};
 
-/// How many worlds run at once.
-const WORLDS: usize = 3;
+/// How many worlds run at once: they wait most of the time.
+const WORLDS: usize = 6;
+
+/// What runs themselves call something that a fault is named after.
+const OUR_WORDS: &[&str] = &["rate-limited"];
+
+#[test]
+fn every_check_has_a_killer() {
+    let faults = FAULTS.iter().filter_map(|fault| fault.expected.check());
+    let killed: BTreeSet<_> = faults.chain(MISHAPS.iter().map(|mishap| mishap.check)).collect();
+    let checks = || up::TABLE.iter().flat_map(|stage| stage.checks).map(|check| check.name);
+    let immortal: Vec<_> = checks().filter(|check| !killed.contains(check)).collect();
+    assert!(immortal.is_empty(), "no fault makes these fail: {}", immortal.join(", "));
+    let known: BTreeSet<_> = checks().collect();
+    assert!(killed.is_subset(&known), "there are no such checks: {:?}", killed.difference(&known));
+}
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_fault_is_named() {
+async fn every_fault_is_named_and_can_be_mended() {
     let room = Arc::new(Semaphore::new(WORLDS));
     let mut worlds = JoinSet::new();
     for (number, fault) in FAULTS.iter().enumerate() {
@@ -40,19 +56,44 @@ async fn every_fault_is_named() {
 /// Returns what a terminal would have shown where the run makes something else
 /// of the fault than it should.
 async fn try_out(number: usize, fault: &Fault) -> Result<(), String> {
-    let harbour = Harbour::new(&format!("{}", 100 + number), 1, 2).await;
-    let cast = Cast {
-        control_planes: vec!["demo-cp-1".to_owned()],
-        workers: vec!["demo-workers-1".to_owned(), "demo-workers-2".to_owned()],
-    };
+    let until = stage_of(fault.expected);
+    // One control plane alone joins nobody.
+    let (control_planes, workers) = if until == "etcd" { (3, 0) } else { (1, 2) };
+    let mut harbour = Harbour::new(&format!("{}", 100 + number), control_planes, workers).await;
+    let names = |of: &str, count| (1..=count).map(|n| format!("demo-{of}-{n}")).collect();
+    let cast =
+        Cast { control_planes: names("cp", control_planes), workers: names("workers", workers) };
     fault.strike(&harbour.world, &cast);
-    let ran = harbour.up(Some(LAST)).await;
-    let as_expected = match (fault.expected, &ran.outcome) {
-        (Expected::Proven, _) => ran.is_done,
-        (Expected::Failed { gate, code }, RunOutcome::Failed { unit, cause }) => {
-            unit.stage.as_str() == gate && cause.code == Code(code)
-        }
-        (Expected::Failed { .. }, _) => false,
+    harbour.expect_failure((fault.expected != Expected::Proven).then_some(until));
+    let ran = harbour.up(Some(until)).await;
+    let expected = match fault.expected {
+        Expected::Proven => BTreeSet::new(),
+        Expected::Failed { check, code } => [Fall::check(until, check, code)].into(),
+        Expected::Refused { stage, code } => [Fall::act(stage, code)].into(),
     };
-    if as_expected { Ok(()) } else { Err(ran.text) }
+    if ran.falls != expected || ran.is_done != expected.is_empty() {
+        return Err(format!("it was {:?}\n{}", ran.falls, ran.text));
+    }
+    if !OUR_WORDS.contains(&fault.name) && harbour.wrote(fault.name) {
+        return Err("its name got into what the run wrote".to_owned());
+    }
+    if expected.is_empty() || fault.wound == Wound::Lasting {
+        return Ok(());
+    }
+    fault.mend(&harbour.world, &cast);
+    harbour.expect_failure(None);
+    let ran = harbour.up(Some(until)).await;
+    if ran.is_done { Ok(()) } else { Err(format!("mended, and yet {:?}\n{}", ran.falls, ran.text)) }
+}
+
+/// Returns how far a run has to go.
+fn stage_of(expected: Expected) -> &'static str {
+    match expected {
+        Expected::Proven => LAST,
+        Expected::Refused { stage, .. } => stage,
+        Expected::Failed { check, .. } => {
+            let has_it = |stage: &&engine::Stage| stage.checks.iter().any(|it| it.name == check);
+            up::TABLE.iter().find(has_it).map_or(LAST, |stage| stage.name)
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! A simulated world with one cluster's state folder beside it.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -9,7 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use clouds::hetzner::{Endpoint, Hetzner, Server, Settings, Trust};
 use engine::{Backoff, Cancel, Chance, Engine, Opening, Session, StateFolder, Until, Work};
 use events::journal::Durability;
-use events::{Clock, ClusterId, Event, Plan, RunOutcome, Secret};
+use events::{Clock, ClusterId, Code, Event, Plan, RunOutcome, Secret, UnitOutcome, What};
 use lifecycle::down::{self, Down};
 use lifecycle::up::{self, Circumstances, Up};
 use lifecycle::{GitAccess, Site, Source};
@@ -21,11 +22,20 @@ use serde_json::Value;
 use sim::hetzner::ForeignCluster;
 use sim::world::World;
 use sim::{Tempo, WallClock};
+use spec::plan::{Stage, Timeouts};
 use talos::pki::PrivateKey;
 use talos::secrets::Bundle;
 
 /// How fast the world runs.
 const SPEED: u32 = 100;
+
+/// How fast runs take the world to be that are to fail. They look at it less
+/// often, which leaves the machine to the other worlds, and give whatever is
+/// well the more time.
+const CALM: u32 = 25;
+
+/// How long such a run waits for what will never be ready, in simulated time.
+const PATIENCE: spec::Duration = spec::Duration::from_secs(125);
 
 const TOKEN: &str = "canary-token-of-the-simulated-project-0123456789abcdefghijklmnopq";
 
@@ -33,6 +43,7 @@ const ADDONS: &str = "    cilium: {}
     hcloud-ccm: {}
     hcloud-csi: {}
     sealed-secrets: {}
+    flux: { repository: \"ssh://git@example.com/fleet\", branch: main, path: clusters/demo }
 ";
 
 /// What Flux follows, where there is Flux.
@@ -48,12 +59,44 @@ pub(crate) struct Harbour {
     pub(crate) world: World,
     state: tempfile::TempDir,
     cluster: spec::Cluster,
+    pace: u32,
+    /// The stage for which a run has less patience than usual.
+    hopeless: Option<Stage>,
+}
+
+/// What made a stage fail, whichever of its units it was: a check, or what it
+/// wanted to do.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Fall {
+    stage: String,
+    check: Option<String>,
+    code: Code,
+}
+
+impl Fall {
+    pub(crate) fn check(stage: &str, check: &str, code: u16) -> Self {
+        Self { check: Some(check.to_owned()), ..Self::act(stage, code) }
+    }
+
+    pub(crate) fn act(stage: &str, code: u16) -> Self {
+        Self { stage: stage.to_owned(), check: None, code: Code(code) }
+    }
+
+    fn of(event: &Event) -> Option<Self> {
+        let What::StageDone { unit, outcome: UnitOutcome::Failed { cause } } = &event.what else {
+            return None;
+        };
+        let check = cause.shown_by.as_ref().map(|by| by.check.to_string());
+        Some(Self { stage: unit.stage.to_string(), check, code: cause.code })
+    }
 }
 
 /// What came of a run.
 pub(crate) struct Ran {
     pub(crate) outcome: RunOutcome,
     pub(crate) is_done: bool,
+    /// What failed.
+    pub(crate) falls: BTreeSet<Fall>,
     /// What a terminal would have shown.
     pub(crate) text: String,
 }
@@ -89,20 +132,33 @@ impl Harbour {
         };
         let world = World::start(settings).await.unwrap();
         let state = tempfile::tempdir().unwrap();
-        // An RSA key takes seconds; Talos takes this one too.
-        let key = PrivateKey::p256().unwrap();
-        let bundle = Bundle::generate(key, now(), &mut StdRng::seed_from_u64(1)).unwrap();
-        bundle.save_new(&state.path().join("secrets.yaml")).unwrap();
-        Self { world, state, cluster }
+        new_bundle(1).save_new(&state.path().join("secrets.yaml")).unwrap();
+        Self { world, state, cluster, pace: SPEED, hopeless: None }
+    }
+
+    /// Takes its time, but for a stage that is to fail.
+    pub(crate) fn expect_failure(&mut self, stage: Option<&str>) {
+        let named = |it: &&Stage| Some(it.as_str()) == stage;
+        self.pace = CALM;
+        self.hopeless = Stage::all().iter().find(named).copied();
     }
 
     pub(crate) async fn up(&self, until: Option<&str>) -> Ran {
+        self.up_with(until, |up| up).await
+    }
+
+    /// Brings it up with something between the engine and the stages.
+    pub(crate) async fn up_with<W: Work>(
+        &self,
+        until: Option<&str>,
+        between: impl FnOnce(Up) -> W,
+    ) -> Ran {
         let folder = self.folder();
         let site = self.site(&folder);
-        let now = Circumstances { simulated_speed: Some(SPEED), ..Circumstances::default() };
+        let now = Circumstances { simulated_speed: Some(self.pace), ..Circumstances::default() };
         let plan = up::plan(&site.plan, folder.cluster(), "test", &now);
         let until = until.map_or(Until::TheEnd, |stage| Until::Stage(stage.into()));
-        run(&folder, plan, until, Arc::new(Up::new(Arc::new(site)))).await
+        run(&folder, plan, until, Arc::new(between(Up::new(Arc::new(site))))).await
     }
 
     pub(crate) async fn down(&self) -> Ran {
@@ -132,6 +188,13 @@ impl Harbour {
         others.map(|server| (server.id.number(), server.name)).collect()
     }
 
+    /// Returns whether a text is anywhere in what the runs have written.
+    pub(crate) fn wrote(&self, text: &str) -> bool {
+        let mut files = Vec::new();
+        collect(&self.root().join("runs"), &mut files);
+        files.iter().any(|(_, bytes)| String::from_utf8_lossy(bytes).contains(text))
+    }
+
     /// Searches all that was written and shown for secrets.
     pub(crate) fn leaks(&self, shown: &str) -> Vec<String> {
         let bundle = Bundle::load(&self.root().join("secrets.yaml")).unwrap();
@@ -158,7 +221,7 @@ impl Harbour {
         StateFolder::open(self.root(), &Chance::real()).unwrap()
     }
 
-    fn root(&self) -> &Path {
+    pub(crate) fn root(&self) -> &Path {
         self.state.path()
     }
 
@@ -171,10 +234,13 @@ impl Harbour {
             cluster: folder.cluster(),
             clock: Clock::real(),
         };
-        let plan = spec::Plan::of(&self.cluster, folder.cluster());
+        let mut plan = spec::Plan::of(&self.cluster, folder.cluster());
+        if let Some(stage) = self.hopeless {
+            plan.timeouts = Timeouts::with(plan.timeouts, stage, PATIENCE);
+        }
         let hetzner = Hetzner::new(settings).unwrap();
         let mut site = Site::new(plan, hetzner, self.root(), Clock::real(), Chance::real());
-        site.speed = Some(SPEED);
+        site.speed = Some(self.pace);
         site.token = Secret::new(TOKEN);
         site.mine = vec!["127.0.0.1".parse().unwrap()];
         site.source = Some(Source {
@@ -201,6 +267,12 @@ fn collect(folder: &Path, files: &mut Vec<(String, Vec<u8>)>) {
             files.push((path.display().to_string(), std::fs::read(&path).unwrap()));
         }
     }
+}
+
+/// Makes a secrets bundle. An RSA key takes seconds; Talos takes this one too.
+pub(crate) fn new_bundle(seed: u64) -> Bundle {
+    let key = PrivateKey::p256().unwrap();
+    Bundle::generate(key, now(), &mut StdRng::seed_from_u64(seed)).unwrap()
 }
 
 #[expect(clippy::disallowed_methods, reason = "the simulated world's timestamps are real")]
@@ -235,7 +307,10 @@ async fn run<W: Work>(folder: &StateFolder, plan: Plan, until: Until, work: Arc<
     let (clock, chance) = (Clock::real(), Chance::real());
     let told = Arc::new(Mutex::new((Story::default(), Plain::new(Palette::Plain), Vec::new())));
     let telling = Arc::clone(&told);
+    let falls = Arc::new(Mutex::new(BTreeSet::new()));
+    let falling = Arc::clone(&falls);
     let observer = move |event: &Event| {
+        falling.lock().unwrap().extend(Fall::of(event));
         let (story, printer, out) = &mut *telling.lock().unwrap();
         story.apply(event);
         printer.event(story, event, out).unwrap();
@@ -251,5 +326,6 @@ async fn run<W: Work>(folder: &StateFolder, plan: Plan, until: Until, work: Arc<
     let engine = Engine { session, chance, cancel: Cancel::new(), backoff: Backoff::default() };
     let finished = engine.run(plan, &until, work).await.unwrap();
     let text = String::from_utf8(told.lock().unwrap().2.clone()).unwrap();
-    Ran { outcome: finished.outcome, is_done: finished.is_done, text }
+    let falls = falls.lock().unwrap().clone();
+    Ran { outcome: finished.outcome, is_done: finished.is_done, falls, text }
 }

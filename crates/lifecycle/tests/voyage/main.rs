@@ -6,6 +6,7 @@
 mod faults;
 mod gitops;
 mod harbour;
+mod mishaps;
 
 use events::RunOutcome;
 use harbour::{Harbour, LAST};

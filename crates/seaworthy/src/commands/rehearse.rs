@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use clap::Args;
-use events::{Digest, Plan, Role, Secret, private};
+use events::{Code, Digest, Plan, Role, Secret, private};
 use lifecycle::{Source, Way};
 use report::terminal::say;
 use rustix::process::{Signal, WaitOptions, kill_process, test_kill_process, waitpid};
@@ -294,7 +294,7 @@ fn list(ui: &Ui) -> Result<(), CommandError> {
     }
     let mut out = ui.stdout();
     for fault in FAULTS {
-        writeln!(out, "{:<28} {} ({})", fault.name, fault.does, expected(fault))?;
+        writeln!(out, "{:<30} {} ({})", fault.name, fault.does, expected(fault))?;
     }
     Ok(())
 }
@@ -303,6 +303,7 @@ fn list(ui: &Ui) -> Result<(), CommandError> {
 pub(crate) fn expected(fault: &Fault) -> String {
     match fault.expected {
         Expected::Proven => "ends proven".to_owned(),
-        Expected::Failed { gate, code } => format!("fails at {gate} with {}", events::Code(code)),
+        Expected::Failed { check, code } => format!("fails at {check} with {}", Code(code)),
+        Expected::Refused { stage, code } => format!("is refused in {stage} with {}", Code(code)),
     }
 }

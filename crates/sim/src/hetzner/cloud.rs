@@ -107,6 +107,11 @@ impl Hetzner {
         self.desk.change(|project| project.add_snapshot(snapshot))
     }
 
+    /// Takes all snapshots out of the project.
+    pub fn remove_snapshots(&self) {
+        self.desk.change(Project::remove_snapshots);
+    }
+
     /// Puts somebody else's cluster into the project.
     pub fn add_foreign_cluster(&self, cluster: &ForeignCluster) {
         self.desk.change(|project| project.add_foreign_cluster(cluster));

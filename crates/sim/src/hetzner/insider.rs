@@ -12,7 +12,7 @@ use super::catalog;
 use super::desk::Desk;
 use super::machines::Machine;
 use super::project::Project;
-use super::refusal::Refusal;
+use super::refusal::{Code, Refusal};
 use super::resources::{Route, Volume};
 use super::selector::Labels;
 use super::shelf::Resource;
@@ -81,6 +81,9 @@ impl Insider {
             let known = project.volumes.iter().find(|volume| volume.card.name == name);
             if let Some(known) = known {
                 return Ok(known.card.id);
+            }
+            if project.knobs.no_volumes {
+                return Err(Code::ResourceLimitExceeded.because("volume limit exceeded"));
             }
             let location = catalog::order(location)?;
             let card = project.new_card::<Volume>(name, Some(labels))?;

@@ -30,6 +30,10 @@ pub struct Knobs {
     /// The next so many attachments to a network get another address than the
     /// one that was asked for.
     pub wrong_private_ips: u32,
+    /// Firewalls lose the rules for this port, and say nothing of it.
+    pub lost_firewall_port: Option<String>,
+    /// No volume can be had.
+    pub no_volumes: bool,
 }
 
 /// What the token may do.
@@ -40,6 +44,8 @@ pub enum Access {
     ReadWrite,
     /// Only look.
     ReadOnly,
+    /// Nothing: it is not known.
+    Nothing,
 }
 
 /// A server type that cannot be had.

@@ -63,6 +63,14 @@ impl Project {
         id
     }
 
+    pub(crate) fn remove_snapshots(&mut self) {
+        let snapshots = self.images.iter().filter(|image| image.is_snapshot());
+        let ids: Vec<i64> = snapshots.map(|image| image.card.id).collect();
+        for id in ids {
+            self.images.remove(id);
+        }
+    }
+
     /// Adds all of a foreign cluster, or what still fits into the addresses.
     pub(crate) fn add_foreign_cluster(&mut self, cluster: &ForeignCluster) {
         let network = self.add_foreign_network(cluster);

@@ -54,6 +54,12 @@ pub struct Delays {
 /// What is wrong with a node; nothing, unless said otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Knobs {
+    /// It is switched on, and nothing ever starts.
+    pub never_boots: bool,
+    /// It says to be the machine with this id of the platform.
+    pub claims_instance: Option<String>,
+    /// It refuses its configuration, for this reason.
+    pub refuses_config: Option<String>,
     /// It takes a configuration and goes on in maintenance mode.
     pub stuck_in_maintenance: bool,
     /// It uses another authority than the one of its configuration.
@@ -66,6 +72,10 @@ pub struct Knobs {
     pub kubelet_volume: Option<String>,
     /// Its etcd never gets to join the others.
     pub cannot_join_etcd: bool,
+    /// It begins an etcd of its own instead of joining the others'.
+    pub own_etcd: bool,
+    /// Its static pods never start.
+    pub no_static_pods: bool,
     /// It reaches no control plane: trustd never signs its certificate and its
     /// kubelet never registers.
     pub cut_off: bool,
@@ -106,12 +116,17 @@ impl Default for Delays {
 impl Default for Knobs {
     fn default() -> Self {
         Self {
+            never_boots: false,
+            claims_instance: None,
+            refuses_config: None,
             stuck_in_maintenance: false,
             foreign_authority: false,
             loses_client_certificates: false,
             clock_out_of_sync: false,
             kubelet_volume: None,
             cannot_join_etcd: false,
+            own_etcd: false,
+            no_static_pods: false,
             cut_off: false,
             slowness: 1,
             cut_after_bytes: None,

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::cilium::without_taint;
 use super::object::{Said, find, replace, report};
 use super::presence::{self, Labels, leader};
-use super::{Cloud, CloudServer};
+use super::{Cloud, CloudServer, Knobs};
 use crate::kube::controllers::{About, record};
 use crate::kube::object::{items, map_at, name, namespace};
 use crate::kube::{Key, Kube};
@@ -30,17 +30,18 @@ pub(super) const FOLLOWED: &[Key] = &[presence::PODS, NODES, SECRETS, LEASES];
 const UNINITIALIZED: &str = "node.cloudprovider.kubernetes.io/uninitialized";
 
 /// Initialises the nodes that wait for it, and keeps the routes to their pods.
-pub(super) fn pass(kube: &Kube, cloud: &dyn Cloud) {
-    let Some(pod) = leader(kube, PODS) else { return };
+pub(super) fn pass(kube: &Kube, cloud: &dyn Cloud, knobs: &Knobs) {
+    let Some(pod) = leader(kube, PODS).filter(|_| !knobs.controller_cut_off) else { return };
     // Without its network the real one ends at once, again and again.
     let Some(network) = network(kube, cloud, &pod) else { return };
     for node in kube.all(&NODES, "") {
-        let Some(server) = cloud.server(name(&node)) else { continue };
+        let Some(mut server) = cloud.server(name(&node)) else { continue };
+        server.id += i64::from(knobs.wrong_provider_ids);
         let Some(private) = server.private.get(&network).copied() else { continue };
         if is_uninitialized(&node) {
             initialise(kube, &node, &server, private);
         }
-        if keeps_routes(&pod) {
+        if keeps_routes(&pod) && !knobs.no_routes {
             keep_route(kube, cloud, network, &node, private);
         }
     }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::digest::sha256;
 use super::network::resolve;
-use super::object::{Said, find, report};
+use super::object::{Said, find, replace, report};
 use super::presence::{Labels, PODS, leader};
 use super::{Knobs, network::NameError};
 use crate::kube::object::{has_condition, is_terminating, name, namespace};
@@ -80,6 +80,8 @@ fn revision(
     let head = knobs.heads.get(&(url.to_owned(), branch.to_owned()));
     let head =
         head.ok_or_else(|| clone(&format!("couldn't find remote ref \"refs/heads/{branch}\"")))?;
+    // An older commit has another digest; which one it is matters to nobody.
+    let head = if knobs.flux_behind { head.chars().rev().collect() } else { head.clone() };
     Ok(format!("{branch}@sha1:{head}"))
 }
 
@@ -135,6 +137,9 @@ pub(super) fn apply(kube: &Kube, knobs: &Knobs) {
         return;
     }
     for kustomization in kube.all(&KUSTOMIZATIONS, "") {
+        if let Some(paused) = knobs.flux_paused {
+            pause(kube, &kustomization, paused);
+        }
         if is_terminating(&kustomization) || kustomization["spec"]["suspend"] == true {
             continue;
         }
@@ -192,6 +197,15 @@ fn inventory(objects: &[&Value], kustomization: &Value) -> Value {
     let root = json!({ "id": id, "v": "v1" });
     let entries: Vec<_> = objects.iter().map(|one| entry(one)).chain([root]).collect();
     json!({ "entries": entries })
+}
+
+/// Somebody tells Flux to pause, or to go on.
+fn pause(kube: &Kube, kustomization: &Value, paused: bool) {
+    if (kustomization["spec"]["suspend"] == true) != paused {
+        let mut told = kustomization.clone();
+        told["spec"]["suspend"] = json!(paused);
+        replace(kube, &KUSTOMIZATIONS, kustomization, told, "flux");
+    }
 }
 
 /// Returns the revision of the source that is to be applied, and where it is from.

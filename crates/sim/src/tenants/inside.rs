@@ -28,7 +28,7 @@ impl Processes for Inside {
         if is_of(pod, seal::PODS) && port == 8080 && works(pod) {
             return Some(match asked.path.as_str() {
                 "/healthz" => PodAnswer::text(200, "ok\n"),
-                "/v1/cert.pem" => self.seals.certificate(kube, pod),
+                "/v1/cert.pem" => self.seals.certificate(kube, pod, &self.knobs.borrow()),
                 _ => PodAnswer::text(404, "404 page not found\n"),
             });
         }

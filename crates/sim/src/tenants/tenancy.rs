@@ -44,11 +44,11 @@ impl Tenants {
         tokio::join!(
             self.follow(cilium::FOLLOWED, cilium::REACTION, || cilium::pass(kube)),
             self.follow(cloud_controller::FOLLOWED, cloud_controller::REACTION, || {
-                cloud_controller::pass(kube, cloud);
+                cloud_controller::pass(kube, cloud, &knobs());
             }),
             self.follow(storage::FOLLOWED, storage::REACTION, || storage::pass(kube, cloud)),
-            self.follow(seal::STARTED_BY, Duration::ZERO, || seals.start(kube)),
-            self.follow(seal::FOLLOWED, seal::REACTION, || seals.pass(kube)),
+            self.follow(seal::STARTED_BY, Duration::ZERO, || seals.start(kube, &knobs())),
+            self.follow(seal::FOLLOWED, seal::REACTION, || seals.pass(kube, &knobs())),
             self.follow(flux::FOLLOWED, flux::REACTION, || flux::fetch(kube, &knobs())),
             self.follow(flux::FOLLOWED, flux::REACTION, || flux::apply(kube, &knobs())),
             self.follow(api_services::FOLLOWED, api_services::REACTION, || {

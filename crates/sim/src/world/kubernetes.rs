@@ -58,6 +58,11 @@ impl Kubernetes {
         }
     }
 
+    /// Changes what is wrong inside the cluster.
+    pub(super) fn turn(&self, knobs: tenants::Knobs) {
+        self.tenants.turn(|now| *now = knobs);
+    }
+
     /// Serves the API on a control plane. Controllers begin with the first.
     pub(super) fn serve(&mut self, node: &NodeFacts, config: &Arc<MachineConfig>) {
         if self.central.is_empty() {

@@ -61,6 +61,9 @@ pub struct World {
     hetzner: Arc<Hetzner>,
     tempo: Tempo,
     lives: Lives,
+    neighbourhood: Arc<Neighbourhood>,
+    /// The versions of Talos that the project holds snapshots of.
+    talos: Vec<String>,
     authority: Authority,
     effects: Effects,
     /// The faults that are there, by name.
@@ -113,13 +116,11 @@ impl World {
         )
         .await?;
         neighbourhood.is_in(Arc::new(hetzner.insider()));
-        for version in talos {
-            for architecture in [Architecture::X86, Architecture::Arm] {
-                hetzner.add_snapshot(snapshot(&version, architecture));
-            }
-        }
-        let struck = watch::Sender::default();
-        Ok(Self { hetzner: Arc::new(hetzner), tempo, lives, authority, effects, struck })
+        let (hetzner, struck) = (Arc::new(hetzner), watch::Sender::default());
+        let world =
+            Self { hetzner, tempo, lives, neighbourhood, talos, authority, effects, struck };
+        world.add_snapshots();
+        Ok(world)
     }
 
     /// Returns the cloud.
@@ -146,6 +147,37 @@ impl World {
     /// Changes what is wrong with the kubelet of a node, which may still have to join.
     pub fn trouble(&self, name: &str, turn: impl FnOnce(&mut Trouble)) {
         self.lives.turn_kubelet(name, turn);
+    }
+
+    /// Changes what is wrong inside the clusters.
+    pub fn tenants(&self, turn: impl FnOnce(&mut tenants::Knobs)) {
+        self.neighbourhood.turn(turn);
+    }
+
+    /// Puts the snapshots into the project that it should hold.
+    fn add_snapshots(&self) {
+        for version in &self.talos {
+            for architecture in [Architecture::X86, Architecture::Arm] {
+                self.hetzner.add_snapshot(snapshot(version, architecture));
+            }
+        }
+    }
+
+    /// Lets a node be ready and not ready in turns, for as long as the fault is there.
+    fn flap(&self, fault: &'static str, name: &str) {
+        let (lives, tempo) = (self.lives.clone(), self.tempo);
+        let (struck, name) = (self.struck.subscribe(), name.to_owned());
+        tokio::spawn(async move {
+            for not_ready in [None, Some(fault::PLEG)].into_iter().cycle() {
+                // A world that has ended needs no more.
+                if struck.has_changed().is_err() || !struck.borrow().contains(fault) {
+                    break;
+                }
+                lives.turn_kubelet(&name, |trouble| trouble.not_ready = not_ready);
+                tempo.pass(Duration::from_mins(1)).await;
+            }
+            lives.turn_kubelet(&name, |trouble| trouble.not_ready = None);
+        });
     }
 
     /// Returns the names of the faults that are there now.

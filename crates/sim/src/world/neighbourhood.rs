@@ -19,7 +19,7 @@ pub(super) struct Neighbourhood {
     kubernetes: Mutex<BTreeMap<String, Kubernetes>>,
     /// The cloud, which starts after its neighbourhood.
     cloud: OnceLock<Arc<dyn Cloud>>,
-    knobs: tenants::Knobs,
+    knobs: Mutex<tenants::Knobs>,
 }
 
 impl Neighbourhood {
@@ -31,8 +31,21 @@ impl Neighbourhood {
             clusters: Clusters::default(),
             kubernetes: Mutex::default(),
             cloud: OnceLock::new(),
-            knobs,
+            knobs: Mutex::new(knobs),
         }
+    }
+
+    /// Changes what is wrong inside the clusters, those to come included.
+    pub(super) fn turn(&self, turn: impl FnOnce(&mut tenants::Knobs)) {
+        let mut knobs = self.knobs();
+        turn(&mut knobs);
+        for kubernetes in self.all().values() {
+            kubernetes.turn(knobs.clone());
+        }
+    }
+
+    fn knobs(&self) -> MutexGuard<'_, tenants::Knobs> {
+        self.knobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Says what the clusters' own controllers reach the cloud by.
@@ -47,11 +60,13 @@ impl Neighbourhood {
         config: &MachineConfig,
         use_it: impl FnOnce(&mut Kubernetes) -> T,
     ) -> T {
+        // Who turns knobs has them first and the clusters then, too.
+        let knobs = self.knobs();
         let mut all = self.all();
         let begin = || {
             let cloud = self.cloud.get().expect("servers run only once the cloud has started");
             let (effects, lives) = (self.effects.clone(), self.lives.clone());
-            Kubernetes::begin(self.tempo, effects, lives, Arc::clone(cloud), self.knobs.clone())
+            Kubernetes::begin(self.tempo, effects, lives, Arc::clone(cloud), knobs.clone())
         };
         use_it(all.entry(config.cluster.id.clone()).or_insert_with(begin))
     }

@@ -48,10 +48,11 @@ fn admit(desk: &Desk, request: &Request) -> (Allowance, Result<(), Refusal>) {
 
 fn authorize(desk: &Desk, request: &Request) -> Result<(), Refusal> {
     let bearer = request.headers().get(header::AUTHORIZATION).and_then(|it| it.to_str().ok());
-    if bearer.and_then(|it| it.strip_prefix("Bearer ")) != Some(desk.token.as_str()) {
+    let access = desk.look(|project| project.knobs.access);
+    let known = bearer.and_then(|it| it.strip_prefix("Bearer ")) == Some(desk.token.as_str());
+    if !known || access == Access::Nothing {
         return Err(Code::Unauthorized.because("unable to authenticate"));
     }
-    let access = desk.look(|project| project.knobs.access);
     if access == Access::ReadOnly && request.method() != Method::GET {
         return Err(
             Code::TokenReadonly.because("the token is only allowed to perform GET requests")

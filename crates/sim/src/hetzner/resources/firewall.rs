@@ -146,12 +146,14 @@ impl Resource for Firewall {
     }
 
     fn view(&self, project: &Project) -> Value {
+        let lost = &project.knobs.lost_firewall_port;
+        let kept = |rule: &&Rule| lost.is_none() || rule.port != *lost;
         json!({
             "id": self.card.id,
             "name": self.card.name,
             "labels": self.card.labels,
             "created": self.card.created,
-            "rules": self.rules,
+            "rules": self.rules.iter().filter(kept).collect::<Vec<_>>(),
             "applied_to": self.applied.iter().map(|it| it.view(project)).collect::<Vec<_>>(),
         })
     }

@@ -112,14 +112,15 @@ impl Agent {
     /// The node is ready once its network is.
     pub(super) fn report_readiness(&self) {
         let Some(node) = self.current() else { return };
-        let ready = self.has_network();
+        let not_ready = self.trouble.borrow().not_ready;
+        let ready = self.has_network() && not_ready.is_none();
         if has_condition(&node, "Ready", if ready { "True" } else { "False" }) {
             return;
         }
         let (status, reason, message) = if ready {
             ("True", "KubeletReady", "kubelet is posting ready status")
         } else {
-            ("False", "KubeletNotReady", NO_NETWORK)
+            ("False", "KubeletNotReady", not_ready.unwrap_or(NO_NETWORK))
         };
         let mut changed = node.clone();
         let now = self.kube.clock().stamp();

@@ -8,6 +8,7 @@ use crate::kube::controllers::{About, PODS, record};
 use crate::kube::object::{has_condition, is_terminating, items, name, namespace};
 
 const KUBELET: &str = "kubelet";
+const BACK_OFF: &str = "CrashLoopBackOff";
 
 impl Agent {
     /// Returns what a pod goes through next, if anything.
@@ -15,12 +16,35 @@ impl Agent {
         let phase = pod["status"]["phase"].as_str().unwrap_or_default();
         match phase {
             _ if is_terminating(pod) => Some(Step::Stop),
+            "Running" if self.crashes(pod) => {
+                self.crash(pod);
+                None
+            }
             "Pending" if self.is_hindered(pod) => None,
             "Pending" => Some(Step::Start),
             "Running" if ends_by_itself(pod) => Some(Step::Complete),
             "Running" if !has_condition(pod, "Ready", "True") => Some(Step::BecomeReady),
             _ => None,
         }
+    }
+
+    /// Says whether the containers of a pod keep exiting here.
+    fn crashes(&self, pod: &Value) -> bool {
+        self.trouble.borrow().crashing.iter().any(|prefix| name(pod).starts_with(prefix))
+    }
+
+    /// The containers of a pod have exited, and wait to be started again.
+    fn crash(&self, pod: &Value) {
+        let statuses = items(&pod["status"]["containerStatuses"]);
+        if statuses.iter().any(|one| one["state"]["waiting"]["reason"] == BACK_OFF) {
+            return;
+        }
+        let message = "back-off 40s restarting failed container";
+        let state = json!({ "waiting": { "reason": BACK_OFF, "message": message } });
+        self.tell(pod, "Running", &state, false);
+        let (kind, reason, message) =
+            ("Warning", "BackOff", "Back-off restarting failed container");
+        record(&self.kube, &About { object: pod, kind, reason, message, source: KUBELET });
     }
 
     /// Says whether something keeps a pod from starting, and says so to
@@ -98,7 +122,9 @@ impl Agent {
     /// The containers of a pod answer their probes.
     pub(super) fn become_ready(&self, pod: &Value) {
         let started = items(&pod["status"]["containerStatuses"]).first();
-        let state = started.map(|one| one["state"].clone()).unwrap_or_default();
+        let now = json!({ "running": { "startedAt": self.kube.clock().stamp() } });
+        let running = started.map(|one| one["state"].clone());
+        let state = running.filter(|state| state["running"].is_object()).unwrap_or(now);
         self.tell(pod, "Running", &state, true);
     }
 
@@ -117,8 +143,13 @@ impl Agent {
         let running = state.get("running").is_some();
         let status = |container: &Value| {
             let image = &container["image"];
-            json!({ "name": container["name"], "image": image, "imageID": "", "restartCount": 0,
-                "ready": ready, "started": running, "state": state, "lastState": {} })
+            let exited = json!({ "terminated": { "exitCode": 1, "reason": "Error",
+                "startedAt": now, "finishedAt": now } });
+            let crashed = state["waiting"]["reason"] == BACK_OFF;
+            let (restarts, last) = if crashed { (4, exited) } else { (0, json!({})) };
+            json!({ "name": container["name"], "image": image, "imageID": "",
+                "restartCount": restarts, "ready": ready, "started": running, "state": state,
+                "lastState": last })
         };
         let statuses: Vec<Value> = items(&pod["spec"]["containers"]).iter().map(status).collect();
         pod["status"]["containerStatuses"] = json!(statuses);

@@ -1,5 +1,6 @@
 //! What a node is like, and what goes wrong on it.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -39,6 +40,10 @@ pub struct Trouble {
     pub no_storage_plugin: bool,
     /// Volumes of pods outside the host's network cannot be mounted.
     pub volumes_fail: bool,
+    /// Containers of pods whose names begin so keep exiting.
+    pub crashing: BTreeSet<&'static str>,
+    /// The kubelet says that the node is not ready, for this reason.
+    pub not_ready: Option<&'static str>,
     /// The kubelet never registers its node.
     pub never_registers: bool,
     /// Everything takes so many times as long; one where it is zero.
@@ -64,6 +69,14 @@ impl NodeSettings {
 }
 
 impl Trouble {
+    /// Lets the containers of pods whose names begin so keep exiting, or not.
+    pub(crate) fn crash(&mut self, pods: &'static str, crashing: bool) {
+        match crashing {
+            true => drop(self.crashing.insert(pods)),
+            false => drop(self.crashing.remove(pods)),
+        }
+    }
+
     /// Returns how long something takes on the node.
     pub(super) fn slowed(&self, delay: Duration) -> Duration {
         delay * self.slowness.max(1)

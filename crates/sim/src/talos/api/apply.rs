@@ -56,6 +56,9 @@ impl Api {
             return Err(Status::permission_denied("not authorized"));
         }
         let received = MachineConfig::parse(&request.data).map_err(|error| refusal(&error))?;
+        if let Some(why) = self.machine.knobs.borrow().refuses_config.clone() {
+            return Err(Status::invalid_argument(why));
+        }
         let course = self.course(request.mode, before.is_some())?;
         let mut message = course.message();
         if request.dry_run {

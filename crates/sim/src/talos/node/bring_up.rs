@@ -24,6 +24,7 @@ impl Machine {
     /// Lives: boots, waits for a configuration where there is none, and runs
     /// what it asks for.
     pub(super) async fn live(self: &Arc<Self>) -> Result<(), LifeError> {
+        self.knobs_are(|knobs| !knobs.never_boots).await;
         self.pass(self.settings.delays.boot).await;
         self.change(|state| {
             state.services.healthy("machined");

@@ -195,10 +195,13 @@ impl Machine {
             changes.mark_unchanged();
             self.knobs_are(|knobs| !knobs.cannot_join_etcd).await;
             let (hostname, address) = (self.hostname(), self.etcd_address());
+            let alone = self.knobs.borrow().own_etcd && !cluster.etcds().is_empty();
             let member = self.change(|state| {
-                let member = (state.etcd == EtcdPhase::Empty)
-                    .then(|| cluster.join_etcd(&hostname, &address))
-                    .flatten()?;
+                let join = || match alone {
+                    true => Some(cluster.begin_etcd(&hostname, &address)),
+                    false => cluster.join_etcd(&hostname, &address),
+                };
+                let member = (state.etcd == EtcdPhase::Empty).then(join).flatten()?;
                 state.etcd = EtcdPhase::Member(member);
                 Some(member)
             });
@@ -223,6 +226,7 @@ impl Machine {
             |services: &Services| services.is_healthy("etcd") && services.is_healthy("kubelet");
         self.state_is(|state| sound(&state.services)).await;
         self.change(|state| state.static_pods = StaticPods::Starting);
+        self.knobs_are(|knobs| !knobs.no_static_pods).await;
         self.pass(self.settings.delays.control_plane).await;
         self.surroundings.control_plane_up(&self.facts, config);
         self.change(|state| state.static_pods = StaticPods::Ready);

@@ -97,7 +97,12 @@ impl Machine {
     /// Describes the resources as they should be.
     pub(in crate::talos) fn describe(&self) -> Description {
         let (state, hostname) = (self.state(), self.hostname());
-        let resources = resources::describe(&self.facts, &state, &hostname, &self.knobs.borrow());
+        let knobs = self.knobs.borrow().clone();
+        let mut facts = self.facts.clone();
+        if let Some(claimed) = &knobs.claims_instance {
+            facts.instance_id.clone_from(claimed);
+        }
+        let resources = resources::describe(&facts, &state, &hostname, &knobs);
         Description { since: state.since, resources }
     }
 

@@ -12,6 +12,7 @@ use crate::kube::api::set_condition;
 use crate::kube::controllers::{About, record};
 use crate::kube::object::{has_condition, is_terminating, items, name, namespace, uid};
 use crate::kube::{Key, Kube, PodAnswer, Write};
+use crate::tenants::Knobs;
 use crate::tenants::object::{complain, find, replace, report};
 use crate::tenants::presence::{self, Labels, leader};
 
@@ -38,6 +39,8 @@ pub(in crate::tenants) struct Seals(Mutex<Memory>);
 struct Memory {
     /// The pod in which it was started.
     pod: String,
+    /// Whether the key that it seals for is its own.
+    foreign: bool,
     keys: Arc<Vec<SealingKey>>,
     /// The objects that it has dealt with, and in which form.
     done: BTreeMap<String, Value>,
@@ -45,15 +48,20 @@ struct Memory {
 
 impl Seals {
     /// Starts the controller, if its pod is a new one.
-    pub(in crate::tenants) fn start(&self, kube: &Kube) {
+    pub(in crate::tenants) fn start(&self, kube: &Kube, knobs: &Knobs) {
         if let Some(pod) = leader(kube, PODS) {
-            self.keys(kube, &pod);
+            self.keys(kube, &pod, knobs);
         }
     }
 
     /// Returns the certificate for which things are to be sealed now.
-    pub(in crate::tenants) fn certificate(&self, kube: &Kube, pod: &Value) -> PodAnswer {
-        match self.keys(kube, pod).first() {
+    pub(in crate::tenants) fn certificate(
+        &self,
+        kube: &Kube,
+        pod: &Value,
+        knobs: &Knobs,
+    ) -> PodAnswer {
+        match self.keys(kube, pod, knobs).first() {
             Some(key) => PodAnswer {
                 status: 200,
                 content_type: "application/x-pem-file",
@@ -64,9 +72,9 @@ impl Seals {
     }
 
     /// Opens what has not been opened yet.
-    pub(in crate::tenants) fn pass(&self, kube: &Kube) {
-        let Some(pod) = leader(kube, PODS) else { return };
-        let keys = self.keys(kube, &pod);
+    pub(in crate::tenants) fn pass(&self, kube: &Kube, knobs: &Knobs) {
+        let Some(pod) = leader(kube, PODS).filter(|_| !knobs.seals_stay_shut) else { return };
+        let keys = self.keys(kube, &pod, knobs);
         for sealed in kube.all(&SEALED, "") {
             let lost = has_condition(&sealed, "Synced", "True")
                 && find(kube, &SECRETS, namespace(&sealed), name(&sealed)).is_none();
@@ -82,11 +90,16 @@ impl Seals {
     }
 
     /// Returns the keys that a pod's controller found when it started.
-    fn keys(&self, kube: &Kube, pod: &Value) -> Arc<Vec<SealingKey>> {
+    fn keys(&self, kube: &Kube, pod: &Value, knobs: &Knobs) -> Arc<Vec<SealingKey>> {
         let mut memory = self.memory();
-        if memory.pod != uid(pod) {
-            let keys = Arc::new(keys::at_start(kube, namespace(pod)));
-            *memory = Memory { pod: uid(pod).to_owned(), keys, done: BTreeMap::new() };
+        let foreign = knobs.foreign_sealing_key;
+        if memory.pod != uid(pod) || memory.foreign != foreign {
+            let keys = match foreign {
+                true => keys::foreign(kube),
+                false => keys::at_start(kube, namespace(pod)),
+            };
+            let (pod, done) = (uid(pod).to_owned(), BTreeMap::new());
+            *memory = Memory { pod, foreign, keys: Arc::new(keys), done };
         }
         Arc::clone(&memory.keys)
     }

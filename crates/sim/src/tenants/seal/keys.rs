@@ -42,6 +42,11 @@ pub(super) fn at_start(kube: &Kube, namespace: &str) -> Vec<SealingKey> {
     keys
 }
 
+/// Returns a key that nobody has put there.
+pub(super) fn foreign(kube: &Kube) -> Vec<SealingKey> {
+    generate(kube).as_ref().and_then(SealingKey::read).into_iter().collect()
+}
+
 fn read(kube: &Kube, namespace: &str) -> Vec<SealingKey> {
     let active = LabelSelector::of_map(&json!({ LABEL: "active" }));
     let secrets = kube.matching(&SECRETS, namespace, &active);

@@ -7,6 +7,9 @@
 
 mod table;
 
+/// What a kubelet says that has lost sight of its containers.
+pub(super) const PLEG: &str = "PLEG is not healthy: pleg was last seen active 3m2s ago";
+
 use super::World;
 
 pub use table::FAULTS;
@@ -18,8 +21,10 @@ pub struct Fault {
     pub name: &'static str,
     /// What it does, in one line.
     pub does: &'static str,
-    /// What a run must make of it.
+    /// What a run must make of it, where the cluster has all that the built-in one has.
     pub expected: Expected,
+    /// What is left of it once it is mended.
+    pub wound: Wound,
     turn: fn(&World, &Cast, Turn),
 }
 
@@ -28,13 +33,29 @@ pub struct Fault {
 pub enum Expected {
     /// It ends proven, perhaps later.
     Proven,
-    /// It fails at this gate, with this cause.
+    /// A gate or probe fails, with this cause.
     Failed {
-        /// The stage whose gate shows it.
-        gate: &'static str,
+        /// The gate or probe.
+        check: &'static str,
         /// The number of the cause's code.
         code: u16,
     },
+    /// What a stage wants to do is refused, before any of its gates is asked.
+    Refused {
+        /// The stage.
+        stage: &'static str,
+        /// The number of the cause's code.
+        code: u16,
+    },
+}
+
+/// What is left of a fault once it is mended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wound {
+    /// Nothing: a run that goes on gets by.
+    Heals,
+    /// What it has broken stays broken: only a new cluster helps.
+    Lasting,
 }
 
 /// Who plays in a world: the names of the nodes that will be made.
@@ -87,7 +108,26 @@ impl Turn {
     }
 }
 
+impl Expected {
+    /// Returns the gate or probe that fails.
+    pub fn check(self) -> Option<&'static str> {
+        match self {
+            Self::Failed { check, .. } => Some(check),
+            Self::Proven | Self::Refused { .. } => None,
+        }
+    }
+}
+
 impl Cast {
+    fn all(&self) -> impl Iterator<Item = &str> {
+        self.control_planes.iter().chain(&self.workers).map(String::as_str)
+    }
+
+    /// The last control plane: one that joins others, where there are any.
+    fn last_control_plane(&self) -> &str {
+        self.control_planes.last().map_or("", String::as_str)
+    }
+
     fn first(&self) -> &str {
         self.control_planes.first().map_or("", String::as_str)
     }
