@@ -18,9 +18,7 @@ pub(crate) fn of_up(site: &Site, stage: Stage, unit: &Unit, cause: &Cause) -> Ve
     match cause.code {
         _ if site.speed.is_some() => Vec::new(),
         codes::NOT_READY_IN_TIME => vec![wait_longer(site, stage)],
-        codes::COULD_NOT_LOOK | codes::NO_SUCCESS_IN_TIME => {
-            vec![look_there(site, stage, unit), again("up")]
-        }
+        codes::COULD_NOT_LOOK | codes::NO_SUCCESS_IN_TIME => vec![look_there(site, stage, unit)],
         codes::REFUSED => vec![step("seaworthy plan", "shows what was asked for")],
         _ => Vec::new(),
     }
@@ -29,9 +27,10 @@ pub(crate) fn of_up(site: &Site, stage: Stage, unit: &Unit, cause: &Cause) -> Ve
 /// Returns what to do next about a stage of `down`, which talks to the cloud only.
 pub(crate) fn of_down(cloud: &Endpoint, cause: &Cause) -> Vec<NextStep> {
     match cause.code {
-        codes::NOT_READY_IN_TIME => vec![again("down")],
-        codes::COULD_NOT_LOOK | codes::NO_SUCCESS_IN_TIME => vec![ask(cloud), again("down")],
-        codes::REFUSED => vec![step("seaworthy down --dry-run", "shows what is left")],
+        codes::COULD_NOT_LOOK | codes::NO_SUCCESS_IN_TIME => vec![ask(cloud)],
+        codes::NOT_READY_IN_TIME | codes::REFUSED => {
+            vec![step("seaworthy down --dry-run", "shows what is left")]
+        }
         _ => Vec::new(),
     }
 }
@@ -72,10 +71,6 @@ fn wait_longer(site: &Site, stage: Stage) -> NextStep {
     let twice = site.plan.timeouts.get(stage).as_secs().saturating_mul(2).min(LONGEST);
     let twice = Duration::from_secs(twice);
     step(format!("seaworthy up --timeout {}={twice}", stage.as_str()), "goes on, and waits longer")
-}
-
-fn again(command: &str) -> NextStep {
-    step(format!("seaworthy {command}"), "goes on from here")
 }
 
 fn step(command: impl Into<String>, tells: &str) -> NextStep {
