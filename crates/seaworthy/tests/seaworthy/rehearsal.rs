@@ -135,7 +135,7 @@ fn a_fault_is_told_and_nothing_is_left() {
 fn a_fault_that_is_mended_lets_the_rehearsal_go_on() {
     const FAULT: &str = "csi-missing-on-one-node";
     let stage = Stage::new();
-    let (exit, text) = stage.rehearse(&["--speed", "60", "--keep", "--fault", FAULT]);
+    let (exit, text) = stage.rehearse(&["--keep", "--fault", FAULT]);
     assert_eq!(exit, 3, "{text}");
     assert!(text.contains("error[SW0431]"), "{text}");
     assert!(text.contains(&format!("seaworthy sim fault --mend {FAULT}")), "{text}");

@@ -71,9 +71,10 @@ impl NodeSettings {
 impl Trouble {
     /// Lets the containers of pods whose names begin so keep exiting, or not.
     pub(crate) fn crash(&mut self, pods: &'static str, crashing: bool) {
-        match crashing {
-            true => drop(self.crashing.insert(pods)),
-            false => drop(self.crashing.remove(pods)),
+        if crashing {
+            self.crashing.insert(pods);
+        } else {
+            self.crashing.remove(pods);
         }
     }
 

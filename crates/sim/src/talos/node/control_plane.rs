@@ -197,9 +197,12 @@ impl Machine {
             let (hostname, address) = (self.hostname(), self.etcd_address());
             let alone = self.knobs.borrow().own_etcd && !cluster.etcds().is_empty();
             let member = self.change(|state| {
-                let join = || match alone {
-                    true => Some(cluster.begin_etcd(&hostname, &address)),
-                    false => cluster.join_etcd(&hostname, &address),
+                let join = || {
+                    if alone {
+                        Some(cluster.begin_etcd(&hostname, &address))
+                    } else {
+                        cluster.join_etcd(&hostname, &address)
+                    }
                 };
                 let member = (state.etcd == EtcdPhase::Empty).then(join).flatten()?;
                 state.etcd = EtcdPhase::Member(member);

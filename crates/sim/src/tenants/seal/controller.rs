@@ -94,10 +94,8 @@ impl Seals {
         let mut memory = self.memory();
         let foreign = knobs.foreign_sealing_key;
         if memory.pod != uid(pod) || memory.foreign != foreign {
-            let keys = match foreign {
-                true => keys::foreign(kube),
-                false => keys::at_start(kube, namespace(pod)),
-            };
+            let keys =
+                if foreign { keys::foreign(kube) } else { keys::at_start(kube, namespace(pod)) };
             let (pod, done) = (uid(pod).to_owned(), BTreeMap::new());
             *memory = Memory { pod, foreign, keys: Arc::new(keys), done };
         }

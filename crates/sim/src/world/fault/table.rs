@@ -297,7 +297,7 @@ pub const FAULTS: &[Fault] = &[
         expected: Expected::Refused { stage: "nodes", code: 203 },
         wound: Wound::Heals,
         turn: |world, _, turn| {
-            world.hetzner().turn(|knobs| knobs.server_limit = turn.or_normal(Some(0)))
+            world.hetzner().turn(|knobs| knobs.server_limit = turn.or_normal(Some(0)));
         },
     },
     Fault {
@@ -337,7 +337,7 @@ pub const FAULTS: &[Fault] = &[
         expected: Expected::Refused { stage: "network", code: 202 },
         wound: Wound::Heals,
         turn: |world, _, turn| {
-            world.hetzner().turn(|knobs| knobs.access = turn.or_normal(Access::ReadOnly))
+            world.hetzner().turn(|knobs| knobs.access = turn.or_normal(Access::ReadOnly));
         },
     },
     Fault {
@@ -346,7 +346,7 @@ pub const FAULTS: &[Fault] = &[
         expected: Expected::Failed { check: "preflight", code: 201 },
         wound: Wound::Heals,
         turn: |world, _, turn| {
-            world.hetzner().turn(|knobs| knobs.access = turn.or_normal(Access::Nothing))
+            world.hetzner().turn(|knobs| knobs.access = turn.or_normal(Access::Nothing));
         },
     },
     Fault {
