@@ -11,7 +11,7 @@ use engine::{Chance, StateFolder};
 use events::{Clock, ClusterId, Digest, Secret};
 use lifecycle::{GitAccess, Site, Source};
 use spec::plan::{Stage, Timeouts};
-use spec::{AddonName, AddonOptions, Cluster, Duration, Plan};
+use spec::{AddonName, AddonOptions, Cluster, Duration, Plan, SourceRange};
 
 use crate::cli::Shared;
 use crate::command_error::CommandError;
@@ -48,7 +48,8 @@ pub(crate) struct CloudArgs {
     #[arg(long, value_name = "FILE", env = "HCLOUD_TOKEN_FILE")]
     pub(crate) token_file: Option<PathBuf>,
 
-    /// The public address of this machine, for `my-ip` in the firewall (can be repeated)
+    /// The public address of this machine, for `my-ip` in the firewall; never looked up (can be
+    /// repeated)
     #[arg(long, value_name = "ADDRESS", env = "SEAWORTHY_MY_IP", value_delimiter = ',')]
     pub(crate) my_ip: Vec<IpAddr>,
 
@@ -106,6 +107,21 @@ impl Target {
         site.source = source;
         let (digest, speed) = (Digest::of(bytes), cloud.simulated_speed);
         Ok(Self { cluster, digest, folder, site: Arc::new(site), token, speed })
+    }
+
+    /// Refuses to go on where the firewall is to let this machine in and nobody
+    /// has said which address that is. It is not looked up: whoever answers such
+    /// a question would decide who gets in.
+    pub(crate) fn knows_its_address(&self) -> Result<(), CommandError> {
+        let rules = self.site.plan.firewall.iter().flat_map(|firewall| &firewall.rules);
+        let mut sources = rules.flat_map(|rule| &rule.sources);
+        if !self.site.mine.is_empty() || sources.all(|source| *source != SourceRange::MyIp) {
+            return Ok(());
+        }
+        let message = "the firewall is to let in `my-ip`, and nothing says which address that is";
+        Err(CommandError::say(Exit::Usage, message)
+            .hint("give the public address of this machine: `--my-ip 198.51.100.7`, or SEAWORTHY_MY_IP")
+            .hint("or name networks in the cluster file, under `firewall: { talosAPI: […] }`"))
     }
 }
 

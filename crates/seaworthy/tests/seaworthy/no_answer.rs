@@ -30,6 +30,16 @@ fn block(stderr: &str, endpoint: &str) -> String {
 }
 
 #[test]
+fn an_address_that_nobody_knows_is_asked_for_before_anything_is_made() {
+    let (place, endpoint) = (Workplace::new(), nobody());
+    place.write("cluster.yaml", CLUSTER);
+    let mut command = place.command(["up", "--cloud-endpoint", &endpoint]);
+    let output = command.env("HCLOUD_TOKEN", "canary-hunter22").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    insta::assert_snapshot!(String::from_utf8(output.stderr).unwrap());
+}
+
+#[test]
 fn a_cloud_that_does_not_answer_is_told_with_a_next_step() {
     let (place, endpoint) = (Workplace::new(), nobody());
     place.write("cluster.yaml", CLUSTER);

@@ -76,7 +76,7 @@ pub(crate) static FIREWALL: Shape = Shape {
         optional(
             "talosAPI",
             Kind::Scalars(SourceRange::FORMAT),
-            "Who may reach the Talos API, port 50000. A node in maintenance mode takes a config from anybody who can. Default: [my-ip].",
+            "Who may reach the Talos API, port 50000. A node in maintenance mode takes a config from anybody who can. `my-ip` is what `--my-ip` says; it is not looked up. Default: [my-ip].",
         ),
         optional(
             "kubernetesAPI",
