@@ -1,6 +1,7 @@
 //! Replacing secrets by tokens, and counting them.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use hmac::{Hmac, KeyInit as _, Mac as _};
@@ -18,8 +19,8 @@ use crate::{Evidence, Fact, Observed, Secret, What};
 pub struct Redactor {
     key: [u8; 32],
     secrets: Vec<KnownSecret>,
-    search: Option<AhoCorasick>,
-    owners: Vec<usize>,
+    /// Made when something is searched, since secrets come in bunches.
+    search: OnceLock<Search>,
     removed: SecretsLedger,
 }
 
@@ -39,6 +40,12 @@ pub struct ShortSecret {
     length: usize,
 }
 
+/// Finds the forms of all secrets at once, and knows whose each is.
+struct Search {
+    forms: AhoCorasick,
+    owners: Vec<usize>,
+}
+
 struct KnownSecret {
     name: String,
     token: String,
@@ -56,20 +63,25 @@ impl Redactor {
         Self {
             key,
             secrets: Vec::new(),
-            search: None,
-            owners: Vec::new(),
+            search: OnceLock::new(),
             removed: SecretsLedger::default(),
         }
     }
 
-    /// Adds a secret under the name that the ledger counts it by.
+    /// Adds a secret under the name that the ledger counts it by. One that is
+    /// known already under that name is not added again: whoever tries again
+    /// hides again.
     pub fn add(&mut self, name: impl Into<String>, secret: &Secret) -> Result<(), ShortSecret> {
         let (name, text) = (name.into(), secret.reveal().trim());
         if text.len() < Self::SHORTEST {
             return Err(ShortSecret { name, length: text.len() });
         }
-        self.secrets.push(KnownSecret { name, token: self.token(text), forms: forms(text) });
-        self.rebuild_search();
+        let token = self.token(text);
+        if self.secrets.iter().any(|known| known.name == name && known.token == token) {
+            return Ok(());
+        }
+        self.secrets.push(KnownSecret { name, token, forms: forms(text) });
+        self.search = OnceLock::new();
         Ok(())
     }
 
@@ -87,17 +99,15 @@ impl Redactor {
 
     /// Returns whether `bytes` give any known secret away.
     pub fn finds(&self, bytes: &[u8]) -> bool {
-        self.search.as_ref().is_some_and(|search| search.is_match(bytes))
+        self.search().forms.is_match(bytes)
     }
 
     /// Replaces every known secret in `bytes`.
     pub fn hide_bytes(&mut self, bytes: &[u8]) -> Vec<u8> {
-        let Some(search) = self.search.clone() else {
-            return bytes.to_vec();
-        };
+        let search = self.search.get_or_init(|| Search::of(&self.secrets));
         let mut hidden = Vec::with_capacity(bytes.len());
-        search.replace_all_with_bytes(bytes, &mut hidden, |found, _, out| {
-            let secret = &self.secrets[self.owners[found.pattern().as_usize()]];
+        search.forms.replace_all_with_bytes(bytes, &mut hidden, |found, _, out| {
+            let secret = &self.secrets[search.owners[found.pattern().as_usize()]];
             out.extend_from_slice(secret.token.as_bytes());
             *self.removed.0.entry(secret.name.clone()).or_default() += 1;
             true
@@ -152,16 +162,24 @@ impl Redactor {
         format!("«secret:{short:08x}»")
     }
 
+    fn search(&self) -> &Search {
+        self.search.get_or_init(|| Search::of(&self.secrets))
+    }
+}
+
+// === impl Search ===
+
+impl Search {
     /// Leftmost-longest, so that a secret that begins with another one is
     /// replaced as a whole.
-    fn rebuild_search(&mut self) {
-        let patterns = self.secrets.iter().enumerate();
+    fn of(secrets: &[KnownSecret]) -> Self {
+        let patterns = secrets.iter().enumerate();
         let (owners, forms): (Vec<_>, Vec<_>) = patterns
             .flat_map(|(owner, secret)| secret.forms.iter().map(move |form| (owner, form)))
             .unzip();
-        self.owners = owners;
         let search = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(forms);
-        self.search = Some(search.expect("some thousands of short patterns can be built"));
+        let forms = search.expect("some thousands of short patterns can be built");
+        Self { forms, owners }
     }
 }
 
@@ -183,6 +201,17 @@ mod tests {
         let mut redactor = Redactor::new([7; 32]);
         redactor.add("canary", &Secret::new(secret)).unwrap();
         redactor
+    }
+
+    #[test]
+    fn a_secret_that_is_added_again_is_known_once() {
+        let mut redactor = redactor("swordfish");
+        redactor.add("canary", &Secret::new("swordfish")).unwrap();
+        redactor.add("another name", &Secret::new("swordfish")).unwrap();
+        assert_eq!(redactor.secrets.len(), 2);
+        assert!(redactor.finds(b"a swordfish"));
+        redactor.add("late", &Secret::new("barracuda")).unwrap();
+        assert!(redactor.finds(b"a barracuda"), "what comes later is found, too");
     }
 
     #[test]
