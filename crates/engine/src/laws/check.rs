@@ -1,77 +1,62 @@
-//! The laws themselves.
+//! Trying the laws, at every point.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
-use events::{RunOutcome, Unit};
+use events::{ClusterId, Plan, RunOutcome};
 
-use super::{Voyage, Weather, World, sail};
+use super::point::Point;
+use super::{Breaches, Breadth, Broken, Kept, Sabotaged, Voyage, Weather, World, sail};
 use crate::{Chance, StateFolder};
 
-/// How many points the laws were tried at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Kept {
-    /// Crashes after a record.
-    pub records: u64,
-    /// Crashes after an effect.
-    pub effects: u64,
-    /// Stops after a record.
-    pub stops: u64,
-    /// Units that failed.
-    pub failures: u64,
-    /// Journals that were read back.
-    pub journals: u64,
+/// Tries all laws at all points in worlds that `make` makes; every voyage has a
+/// state folder of its own below `folder`.
+pub fn keep_all<W: World>(make: impl Fn() -> W + Sync, folder: &Path) -> Result<Kept, Breaches> {
+    keep(|_| make(), folder, Breadth::WHOLE)
 }
 
-/// A law that does not hold.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{law}, at {at}: {what}")]
-pub struct Broken {
-    /// The law.
-    pub law: &'static str,
-    /// The point at which it was tried.
-    pub at: String,
-    /// What was seen instead.
-    pub what: String,
-}
-
-/// Tries all laws in worlds that `make` makes; every voyage has a state folder
-/// of its own below `folder`.
-pub fn keep_all<W: World>(make: impl Fn() -> W, folder: &Path) -> Result<Kept, Broken> {
-    let mut laws = Laws { make, folder: folder.to_owned(), tried: 0, kept: Kept::default() };
-    let first = laws.twice()?;
-    for record in 1..first.records {
-        laws.crash("resume after a crash between records", Weather::crash_after_record(record))?;
-        laws.kept.records += 1;
+/// Tries all laws at the points that `breadth` names. `make` is given the state
+/// folder that the world's voyages will have.
+pub fn keep<W: World>(
+    make: impl Fn(&Path) -> W + Sync,
+    folder: &Path,
+    breadth: Breadth,
+) -> Result<Kept, Breaches> {
+    let laws = Laws { make, folder: folder.to_owned() };
+    let (first, plan, mut kept) = laws.twice()?;
+    let (points, left_out) = Point::all(&first, &plan, breadth);
+    kept.left_out = left_out;
+    let tried = laws.try_all(&points, breadth.at_once.max(1));
+    let mut breaches = Vec::new();
+    for result in tried {
+        match result {
+            Ok(more) => kept += more,
+            Err(broken) => breaches.push(broken),
+        }
     }
-    for effect in 1..=first.effects {
-        laws.crash("resume after a lost answer", Weather::crash_after_effect(effect))?;
-        laws.kept.effects += 1;
-    }
-    for record in 1..first.records {
-        laws.stop(record)?;
-        laws.kept.stops += 1;
-    }
-    laws.fail_everywhere()?;
-    Ok(laws.kept)
+    if breaches.is_empty() { Ok(kept) } else { Err(Breaches(breaches)) }
 }
 
 struct Laws<F> {
     make: F,
     folder: PathBuf,
-    tried: u64,
-    kept: Kept,
 }
 
 // === impl Laws ===
 
-impl<W: World, F: Fn() -> W> Laws<F> {
-    fn twice(&mut self) -> Result<Voyage, Broken> {
-        let (world, state) = self.fresh();
+impl<W: World, F: Fn(&Path) -> W + Sync> Laws<F> {
+    fn state(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    fn twice(&self) -> Result<(Voyage, Plan, Kept), Broken> {
+        let state = self.state("twice");
+        let world = (self.make)(&state);
         let (law, at) = ("a run ends proven", "the first run");
         let first = sail(&world, &state, Weather::FAIR);
         expect_proven(law, at, &first)?;
-        self.check(law, at, &world, &state)?;
+        check(law, at, &world, &state)?;
         let before = world.mutations();
         let second = sail(&world, &state, Weather::FAIR);
         let (law, at) = ("a second run changes nothing", "the second run");
@@ -80,106 +65,78 @@ impl<W: World, F: Fn() -> W> Laws<F> {
         if changed > 0 {
             return Err(broken(law, at, format!("{changed} mutating calls")));
         }
-        self.check(law, at, &world, &state)?;
-        Ok(first)
+        let kept = check(law, at, &world, &state)?;
+        Ok((first, world.plan(ClusterId::new(0)), kept))
     }
 
-    fn crash(&mut self, law: &'static str, weather: Weather) -> Result<(), Broken> {
-        let (world, state) = self.fresh();
-        let at = format!("{weather:?}");
-        let crashed = sail(&world, &state, weather);
-        if let Some(outcome) = crashed.outcome {
-            return Err(broken(law, &at, format!("no crash, but {outcome:?}")));
-        }
-        self.resume(law, &at, &world, &state)
-    }
-
-    fn stop(&mut self, record: u64) -> Result<(), Broken> {
-        let (world, state) = self.fresh();
-        let law = "resume after a stop";
-        let at = format!("record {record}");
-        let stopped = sail(&world, &state, Weather::stop_after_record(record));
-        match stopped.outcome {
-            Some(RunOutcome::Interrupted { .. } | RunOutcome::Proven) => {}
-            outcome => return Err(broken(law, &at, format!("{outcome:?}"))),
-        }
-        self.resume(law, &at, &world, &state)
-    }
-
-    fn fail_everywhere(&mut self) -> Result<(), Broken> {
-        let plan = (self.make)().plan(events::ClusterId::new(0));
-        for unit in plan.units() {
-            self.fail(&unit)?;
-            self.kept.failures += 1;
-        }
-        Ok(())
-    }
-
-    fn fail(&mut self, unit: &Unit) -> Result<(), Broken> {
-        let (world, state) = self.fresh();
-        let law = "resume after a failure";
-        let at = unit.to_string();
-        world.break_unit(Some(unit));
-        match sail(&world, &state, Weather::FAIR).outcome {
-            Some(RunOutcome::Failed { unit: named, .. }) if named == *unit => {}
-            outcome => return Err(broken(law, &at, format!("{outcome:?}"))),
-        }
-        world.break_unit(None);
-        self.resume(law, &at, &world, &state)
-    }
-
-    fn resume(
-        &mut self,
-        law: &'static str,
-        at: &str,
-        world: &W,
-        state: &Path,
-    ) -> Result<(), Broken> {
-        expect_proven(law, at, &sail(world, state, Weather::FAIR))?;
-        self.check(law, at, world, state)
-    }
-
-    /// Exactly one of everything, and every journal whole and ended.
-    fn check(
-        &mut self,
-        law: &'static str,
-        at: &str,
-        world: &W,
-        state: &Path,
-    ) -> Result<(), Broken> {
-        world.check().map_err(|what| broken(law, at, what))?;
-        let unsound = |error: &dyn std::error::Error| broken(law, at, error.to_string());
-        let folder = StateFolder::open(state, &Chance::seeded(0)).map_err(|e| unsound(&e))?;
-        for run in folder.runs().map_err(|e| unsound(&e))? {
-            let journal = match events::journal::read(&folder.journal(run)) {
-                Ok(journal) => journal,
-                Err(error) => return Err(unsound(&error)),
-            };
-            if journal.state.plan().is_some() && journal.state.ended().is_none() {
-                return Err(broken(law, at, format!("the journal of {run} has no end")));
+    /// Tries every point, in several worlds at once.
+    fn try_all(&self, points: &[Point], at_once: usize) -> Vec<Result<Kept, Broken>> {
+        let next = AtomicUsize::new(0);
+        let one_after_the_other = || {
+            let mut tried = Vec::new();
+            while let Some(number) = Some(next.fetch_add(1, Ordering::Relaxed))
+                && let Some(point) = points.get(number)
+            {
+                tried.push(self.try_at(point, &self.state(&(number + 1).to_string())));
             }
-            self.kept.journals += 1;
-        }
-        Ok(())
+            tried
+        };
+        thread::scope(|scope| {
+            let crews: Vec<_> = (0..at_once).map(|_| scope.spawn(one_after_the_other)).collect();
+            let all = crews.into_iter().flat_map(|crew| {
+                crew.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            });
+            all.collect()
+        })
     }
 
-    fn fresh(&mut self) -> (W, PathBuf) {
-        self.tried += 1;
-        ((self.make)(), self.folder.join(self.tried.to_string()))
+    fn try_at(&self, point: &Point, state: &Path) -> Result<Kept, Broken> {
+        let world = (self.make)(state);
+        let (law, at) = (point.law(), point.to_string());
+        let met = match point {
+            Point::Failure(unit) => {
+                sail(&Sabotaged::new(&world, unit.clone()), state, Weather::FAIR)
+            }
+            _ => sail(&world, state, point.weather()),
+        };
+        let mut kept = match (point, met.outcome) {
+            (Point::Record(_) | Point::Effect(_), None)
+            | (Point::Stop(_), Some(RunOutcome::Interrupted { .. } | RunOutcome::Proven)) => {
+                point.crossed()
+            }
+            (Point::Failure(unit), Some(RunOutcome::Failed { unit: named, .. }))
+                if named == *unit =>
+            {
+                point.crossed()
+            }
+            (Point::Record(_) | Point::Effect(_), Some(RunOutcome::Proven)) => {
+                Kept { missed: 1, ..Kept::default() }
+            }
+            (_, outcome) => return Err(broken(law, &at, format!("{outcome:?}"))),
+        };
+        expect_proven(law, &at, &sail(&world, state, Weather::FAIR))?;
+        kept += check(law, &at, &world, state)?;
+        Ok(kept)
     }
 }
 
-// === impl Kept ===
-
-impl fmt::Display for Kept {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { records, effects, stops, failures, journals } = self;
-        write!(
-            f,
-            "crossed {records} crashes after a record, {effects} after an effect, \
-             {stops} stops, {failures} failures; read back {journals} journals"
-        )
+/// Exactly one of everything, and every journal whole and ended.
+fn check<W: World>(law: &'static str, at: &str, world: &W, state: &Path) -> Result<Kept, Broken> {
+    world.check().map_err(|what| broken(law, at, what))?;
+    let unsound = |error: &dyn std::error::Error| broken(law, at, error.to_string());
+    let folder = StateFolder::open(state, &Chance::seeded(0)).map_err(|e| unsound(&e))?;
+    let mut kept = Kept::default();
+    for run in folder.runs().map_err(|e| unsound(&e))? {
+        let journal = match events::journal::read(&folder.journal(run)) {
+            Ok(journal) => journal,
+            Err(error) => return Err(unsound(&error)),
+        };
+        if journal.state.plan().is_some() && journal.state.ended().is_none() {
+            return Err(broken(law, at, format!("the journal of {run} has no end")));
+        }
+        kept.journals += 1;
     }
+    Ok(kept)
 }
 
 fn expect_proven(law: &'static str, at: &str, voyage: &Voyage) -> Result<(), Broken> {

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use events::{
-    Because, Call, CallClass, Cause, CheckName, Class, ClusterId, Code, Digest, Evidence, Failure,
-    IntentRef, Made, Permit, Plan, Unit, Verdict,
+    Because, Call, CallClass, CheckName, Class, ClusterId, Digest, Evidence, Failure, IntentRef,
+    Made, Permit, Plan, Unit, Verdict,
 };
 
 use super::{Effects, World};
@@ -39,7 +39,6 @@ struct Sea {
     mutations: u64,
     calls: BTreeMap<Unit, u32>,
     looks: BTreeMap<Unit, u32>,
-    broken: Option<Unit>,
 }
 
 /// The clients of one process.
@@ -86,10 +85,6 @@ impl World for Harbour {
 
     fn mutations(&self) -> u64 {
         self.sea(|sea| sea.mutations)
-    }
-
-    fn break_unit(&self, unit: Option<&Unit>) {
-        self.sea(|sea| sea.broken = unit.cloned());
     }
 
     fn check(&self) -> Result<(), String> {
@@ -148,9 +143,6 @@ impl Crew {
 
 impl Work for Crew {
     async fn act(&self, unit: &Unit, hands: &Hands) -> Result<(), ActError> {
-        if self.harbour.sea(|sea| sea.broken.as_ref() == Some(unit)) {
-            return Err(Cause::new(Code(901), "the anchor is stuck").into());
-        }
         let name = unit.to_string();
         let call = Call::new(self.harbour.class(unit), "make", &name, name.as_bytes());
         let (crew, unit, thing) = (self.crew(), unit.clone(), name.clone());

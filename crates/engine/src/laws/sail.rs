@@ -3,15 +3,13 @@
 use std::fs;
 use std::path::Path;
 use std::sync::mpsc;
-use std::time::Duration;
 
 use events::journal::{self, Durability};
-use events::{Clock, Event, Observer, RunOutcome};
-use jiff::Timestamp;
+use events::{Event, Observer, RunOutcome};
 use tokio::sync::watch;
 
 use super::{Effects, Weather, World};
-use crate::{Backoff, Cancel, Chance, Engine, Opening, Session, StateFolder, Until};
+use crate::{Cancel, Chance, Engine, Opening, Session, StateFolder, Until};
 
 /// A run that is over, one way or another.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,27 +36,24 @@ struct Helm {
 /// Where the run cannot be opened or its journal not be written: a law that
 /// cannot be tried is a broken law.
 pub fn sail<W: World>(world: &W, state: &Path, weather: Weather) -> Voyage {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .start_paused(true)
-        .build()
-        .expect("a runtime without drivers starts");
+    let runtime = world.time().runtime();
     let helm = Helm { crash: watch::Sender::new(false), cancel: Cancel::new(), weather };
     let effects = Effects::new(weather.crash_after_effect, helm.crash.clone());
     // The flusher is held at the record after which the process dies, until
     // the runtime is gone: nothing of the dead process runs on.
     let (keep_held, release) = mpsc::channel();
-    let (folder, chance) = open(state);
+    let (folder, runs) = open(state);
+    let chance = Chance::seeded(runs as u64 + 1);
     let run_outcome = runtime.block_on(async {
-        let session =
-            Session::open(&folder, opening(), clock(&folder), &chance).expect("the run opens");
+        let clock = world.time().clock(runs);
+        let session = Session::open(&folder, opening(), clock, &chance).expect("the run opens");
         session.ledger.recorder().set_witness(helm.witness(release));
         let run_id = session.run;
         let engine = Engine {
             session,
             chance: chance.clone(),
             cancel: helm.cancel.clone(),
-            backoff: Backoff::default(),
+            backoff: world.backoff(),
         };
         let plan = world.plan(folder.cluster());
         let work = world.work(effects.clone());
@@ -101,18 +96,11 @@ impl Helm {
     }
 }
 
-fn open(state: &Path) -> (StateFolder, Chance) {
+/// Opens the state folder, and counts the runs before this one.
+fn open(state: &Path) -> (StateFolder, usize) {
     let folder = StateFolder::open(state, &Chance::seeded(0)).expect("the state folder opens");
     let runs = folder.runs().expect("the state folder lists its runs").len();
-    (folder, Chance::seeded(runs as u64 + 1))
-}
-
-/// Runs follow each other by a minute, so that their ids sort.
-fn clock(folder: &StateFolder) -> Clock {
-    let runs = folder.runs().expect("the state folder lists its runs").len();
-    let runs = u32::try_from(runs).unwrap_or(u32::MAX);
-    let epoch = Timestamp::from_second(1_800_000_000).expect("a time in 2027");
-    Clock::starting_at(epoch + Duration::from_mins(1) * runs)
+    (folder, runs)
 }
 
 fn opening() -> Opening {

@@ -60,6 +60,11 @@ impl Effects {
         }
     }
 
+    /// Returns the number of the effect whose answer never comes.
+    pub fn fatal(&self) -> Option<u64> {
+        self.crash_at
+    }
+
     /// Returns how many effects have happened.
     pub fn count(&self) -> u64 {
         self.count.load(Ordering::SeqCst)

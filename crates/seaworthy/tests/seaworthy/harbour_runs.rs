@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use engine::laws::{Harbour, Weather, World as _, sail};
+use engine::laws::{Harbour, Sabotaged, Weather, World, sail};
 use engine::{Chance, StateFolder};
 use events::{After, ClusterId, Plan, Reach, RunId, Unit};
 use lifecycle::up::{self, Circumstances};
@@ -29,7 +29,7 @@ pub(crate) fn plan_in_a_row() -> Plan {
 }
 
 /// Runs once in the state folder of a cluster named `demo`, and returns the run.
-pub(crate) fn run(state: &Path, harbour: &Harbour, weather: Weather) -> RunId {
+pub(crate) fn run<W: World>(state: &Path, harbour: &W, weather: Weather) -> RunId {
     let root = state.join("demo");
     sail(harbour, &root, weather);
     let folder = StateFolder::open(&root, &Chance::seeded(0)).unwrap();
@@ -44,6 +44,5 @@ pub(crate) fn proven(state: &Path) -> RunId {
 /// A run that fails at `etcd`.
 pub(crate) fn failed(state: &Path) -> RunId {
     let harbour = Harbour::calm(plan_in_a_row());
-    harbour.break_unit(Some(&Unit::whole("etcd")));
-    run(state, &harbour, Weather::FAIR)
+    run(state, &Sabotaged::new(&harbour, Unit::whole("etcd")), Weather::FAIR)
 }
