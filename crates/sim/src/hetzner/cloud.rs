@@ -15,6 +15,7 @@ use super::addresses::Addresses;
 use super::api::router;
 use super::delays::Delays;
 use super::desk::{Desk, PART};
+use super::holding::Holding;
 use super::insider::Insider;
 use super::knobs::Knobs;
 use super::machines::Machines;
@@ -126,6 +127,11 @@ impl Hetzner {
     /// Returns a way into the project beside its API.
     pub fn insider(&self) -> Insider {
         Insider::new(&self.desk)
+    }
+
+    /// Returns what the project holds.
+    pub fn holdings(&self) -> Vec<Holding> {
+        self.desk.look(Project::holdings)
     }
 
     /// Returns how often each route was called: `GET /servers/{id}`.

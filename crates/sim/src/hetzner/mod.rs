@@ -27,6 +27,7 @@ mod catalog;
 mod cloud;
 mod delays;
 mod desk;
+mod holding;
 mod insider;
 mod knobs;
 mod machines;
@@ -40,6 +41,7 @@ mod shelf;
 
 pub use cloud::{Hetzner, Settings, StartError};
 pub use delays::Delays;
+pub use holding::Holding;
 pub use insider::Insider;
 pub use knobs::{Access, Busy, HealthChecks, Knobs, Known, Shortage, Throttle};
 pub use machines::{Machine, MachineImage, Machines, Metadata, PrivateAddress};

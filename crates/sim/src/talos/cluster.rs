@@ -66,6 +66,12 @@ impl Clusters {
         let mut clusters = self.by_id.lock().unwrap_or_else(PoisonError::into_inner);
         clusters.entry(config.cluster.id.clone()).or_default().clone()
     }
+
+    /// Returns every cluster with its id.
+    pub fn all(&self) -> Vec<(String, Cluster)> {
+        let clusters = self.by_id.lock().unwrap_or_else(PoisonError::into_inner);
+        clusters.iter().map(|(id, cluster)| (id.clone(), cluster.clone())).collect()
+    }
 }
 
 impl Cluster {

@@ -103,6 +103,12 @@ impl Kubernetes {
         }
     }
 
+    /// Returns all objects of all kinds.
+    pub(super) fn objects(&self) -> Vec<Arc<Value>> {
+        let resources = self.kube.resources();
+        resources.iter().flat_map(|resource| self.kube.all(&resource.key, "")).collect()
+    }
+
     fn keep(&mut self, node: &NodeFacts, task: &JoinHandle<()>) {
         self.running.entry(node.address).or_default().push(task.abort_handle());
     }

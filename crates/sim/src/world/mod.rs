@@ -13,6 +13,7 @@
 
 pub mod fault;
 mod inhabitants;
+mod inventory;
 mod kubernetes;
 mod lives;
 mod neighbourhood;
@@ -27,6 +28,8 @@ use rand::SeedableRng as _;
 use rand::rngs::StdRng;
 use thiserror::Error;
 use tokio::sync::watch;
+
+pub use self::inventory::{ClusterInventory, Inventory};
 
 use self::fault::Turn;
 use self::inhabitants::Inhabitants;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use super::ClusterInventory;
 use super::kubernetes::Kubernetes;
 use super::lives::Lives;
 use crate::talos::{Cluster, Clusters, MachineConfig, NodeFacts, Surroundings};
@@ -51,6 +52,18 @@ impl Neighbourhood {
     /// Says what the clusters' own controllers reach the cloud by.
     pub(super) fn is_in(&self, cloud: Arc<dyn Cloud>) {
         let _ = self.cloud.set(cloud);
+    }
+
+    /// Returns what there is in every cluster.
+    pub(super) fn inventory(&self) -> Vec<ClusterInventory> {
+        let kubernetes = self.all();
+        let objects = |id: &str| kubernetes.get(id).map(Kubernetes::objects).unwrap_or_default();
+        let clusters = self.clusters.all();
+        let inventory = |(id, cluster): &(String, Cluster)| ClusterInventory {
+            etcds: cluster.etcds(),
+            objects: objects(id),
+        };
+        clusters.iter().map(inventory).collect()
     }
 
     /// Does something with the Kubernetes of a configuration's cluster, which
