@@ -1,5 +1,7 @@
 //! Manifests that stand in for the chart of Hetzner's storage driver.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use crate::Rendered;
@@ -16,6 +18,9 @@ pub struct Values {
     pub location: String,
     /// How many control planes there are, which decides about the replicas.
     pub control_planes: usize,
+    /// What every volume is labelled with: a volume that is attached to nothing
+    /// is known as the cluster's by nothing else.
+    pub volume_labels: BTreeMap<String, String>,
 }
 
 /// The driver's name.
@@ -137,6 +142,12 @@ fn sidecar(name: &str, version: &str, args: &[&str]) -> Value {
     })
 }
 
+/// `key=value,…`, as the driver reads it.
+fn extra_labels(values: &Values) -> String {
+    let labels = values.volume_labels.iter().map(|(key, value)| format!("{key}={value}"));
+    labels.collect::<Vec<_>>().join(",")
+}
+
 fn plugin(values: &Values, command: &str, security: &Value) -> Value {
     json!({
         "name": "hcloud-csi-driver",
@@ -147,6 +158,7 @@ fn plugin(values: &Values, command: &str, security: &Value) -> Value {
             { "name": "KUBE_NODE_NAME", "valueFrom": { "fieldRef": { "fieldPath": "spec.nodeName" } } },
             { "name": "HCLOUD_TOKEN", "valueFrom": { "secretKeyRef": { "name": "hcloud", "key": "token" } } },
             { "name": "HCLOUD_VOLUME_DEFAULT_LOCATION", "value": values.location },
+            { "name": "HCLOUD_VOLUME_EXTRA_LABELS", "value": extra_labels(values) },
         ],
         "ports": [
             { "name": "metrics", "containerPort": 9189 },

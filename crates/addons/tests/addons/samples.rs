@@ -42,6 +42,7 @@ pub(crate) fn hcloud_csi() -> Rendered {
         namespace: "kube-system".into(),
         location: "fsn1".into(),
         control_planes: 3,
+        volume_labels: [("seaworthy.dev/cluster".into(), "demo".into())].into(),
     })
 }
 

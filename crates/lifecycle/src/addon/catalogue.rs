@@ -133,7 +133,16 @@ fn without_secrets(
             control_planes,
         }),
         AddonName::HcloudCsi => {
-            hcloud_csi::render(&hcloud_csi::Values { version, namespace, location, control_planes })
+            let labels = site.plan.labels.iter();
+            let volume_labels =
+                labels.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+            hcloud_csi::render(&hcloud_csi::Values {
+                version,
+                namespace,
+                location,
+                control_planes,
+                volume_labels,
+            })
         }
         AddonName::MetricsServer => metrics_server::render(&metrics_server::Values {
             server: version,

@@ -1,5 +1,7 @@
 //! From a claim to a volume, and away again.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::{ATTACHMENTS, CLASSES, CSI_NODES, DRIVER, VOLUMES};
@@ -49,21 +51,15 @@ fn provision(
         ));
     }
     let server = cloud.server(node).map(|server| server.location);
-    let location = server.unwrap_or_else(|| default_location(controller));
+    let location =
+        server.unwrap_or_else(|| setting(controller, "HCLOUD_VOLUME_DEFAULT_LOCATION").to_owned());
     let volume = format!("pvc-{}", uid(claim));
     let size = gibibytes(&claim["spec"]["resources"]["requests"]["storage"]);
     let order = VolumeOrder {
         name: volume.clone(),
         size: u32::try_from(size).unwrap_or(u32::MAX),
         location: location.clone(),
-        labels: [
-            ("managed-by", "csi-driver"),
-            ("pv-name", &volume),
-            ("pvc-name", name(claim)),
-            ("pvc-namespace", namespace(claim)),
-        ]
-        .map(|(key, value)| (key.to_owned(), value.to_owned()))
-        .into(),
+        labels: labels(controller, claim, &volume),
     };
     let known = find(kube, &VOLUMES, "", &volume);
     if known.is_none() {
@@ -76,11 +72,24 @@ fn provision(
     Ok(())
 }
 
-fn default_location(controller: &Value) -> String {
+/// The driver's own labels, and those that it was told to add.
+fn labels(controller: &Value, claim: &Value, volume: &str) -> BTreeMap<String, String> {
+    let extra = setting(controller, "HCLOUD_VOLUME_EXTRA_LABELS").split(',');
+    let own = [
+        ("managed-by", "csi-driver"),
+        ("pv-name", volume),
+        ("pvc-name", name(claim)),
+        ("pvc-namespace", namespace(claim)),
+    ];
+    let all = extra.filter_map(|label| label.split_once('=')).chain(own);
+    all.map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
+}
+
+fn setting<'a>(controller: &'a Value, named: &str) -> &'a str {
     let containers = items(&controller["spec"]["containers"]).iter();
     let mut environment = containers.flat_map(|container| items(&container["env"]));
-    let found = environment.find(|one| one["name"] == "HCLOUD_VOLUME_DEFAULT_LOCATION");
-    found.and_then(|one| one["value"].as_str()).unwrap_or_default().to_owned()
+    let found = environment.find(|one| one["name"] == named);
+    found.and_then(|one| one["value"].as_str()).unwrap_or_default()
 }
 
 fn make(kube: &Kube, volume: Value) {
