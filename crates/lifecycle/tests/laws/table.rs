@@ -1,8 +1,5 @@
 //! The table of `up` keeps the laws of the engine, and the names of the cluster file.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-#![expect(clippy::print_stdout, reason = "the laws say how many points they crossed")]
-
 use engine::laws::{Harbour, keep_all};
 use events::{ClusterId, Plan};
 use lifecycle::up::{self, Circumstances, TABLE};

@@ -1,0 +1,106 @@
+//! `up` is crashed, stopped and failed at every point, and resumed.
+
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use engine::Backoff;
+use engine::laws::{Breadth, Effects, Time, World, keep};
+use events::{ClusterId, Plan};
+use lifecycle::up::{self, Circumstances, Up};
+
+use crate::likeness::Likeness;
+use crate::sea::{AT_ONCE, BACKOFF, SPEED, Sea, Shape, settled, unhurried};
+
+/// A world in which a cluster is brought up.
+pub(crate) struct Rising {
+    pub(crate) sea: Arc<Sea>,
+    /// What the first run has left, which nothing disturbed.
+    expected: Arc<OnceLock<Likeness>>,
+}
+
+impl Rising {
+    pub(crate) fn new(shape: Shape, state: &Path, expected: &Arc<OnceLock<Likeness>>) -> Self {
+        Self { sea: Arc::new(Sea::new(shape, state)), expected: Arc::clone(expected) }
+    }
+
+    fn look(&self) -> Result<(), String> {
+        let inventory = self.sea.world.inventory();
+        if let Some(touched) = self.sea.of_others.iter().find(|it| !inventory.holdings.contains(it))
+        {
+            return Err(format!("{} {} of others was touched", touched.kind, touched.name));
+        }
+        let likeness = Likeness::of(&inventory, &self.sea.of_others);
+        likeness.is_complete(self.sea.shape)?;
+        likeness.is_like(self.expected.get_or_init(|| likeness.clone()))
+    }
+}
+
+impl World for Rising {
+    type Work = Up;
+
+    fn plan(&self, cluster: ClusterId) -> Plan {
+        let now = Circumstances { simulated_speed: Some(SPEED), ..Circumstances::default() };
+        unhurried(up::plan(&self.sea.site().plan, cluster, "laws", &now))
+    }
+
+    fn work(&self, effects: Effects) -> Arc<Up> {
+        self.sea.tell(effects);
+        Arc::new(Up::new(Arc::new(self.sea.site())))
+    }
+
+    fn time(&self) -> Time {
+        Time::Real
+    }
+
+    fn backoff(&self) -> Backoff {
+        BACKOFF
+    }
+
+    fn mutations(&self) -> u64 {
+        self.sea.mutations()
+    }
+
+    fn check(&self) -> Result<(), String> {
+        settled(|| self.look())
+    }
+}
+
+fn keep_up(control_planes: usize, workers: usize, breadth: Breadth) {
+    let shape = Shape { control_planes, workers };
+    let folder = tempfile::tempdir().unwrap();
+    let expected = Arc::default();
+    let make = |state: &Path| Rising::new(shape, state, &expected);
+    let kept = keep(make, folder.path(), breadth).unwrap_or_else(|breaches| panic!("{breaches}"));
+    println!("up {shape}: {kept}");
+    assert!(kept.effects > 15 && kept.records > 8 && kept.missed < 5, "{kept}");
+}
+
+/// The whole breadth takes an hour. What follows takes the share of it that
+/// fits into minutes: a crash at every effect where one node does everything,
+/// and fewer points where more nodes do the same. Which ones they are changes
+/// with the length of the journal, which is a little different each time.
+#[test]
+fn a_single_node_comes_up_whatever_happens() {
+    let breadth = Breadth { at_once: AT_ONCE, effects: 1, records: 8, stops: 25, units: 5 };
+    keep_up(1, 0, breadth);
+}
+
+#[test]
+fn one_and_two_come_up_whatever_happens() {
+    let breadth = Breadth { at_once: AT_ONCE, effects: 2, records: 20, stops: 80, units: 20 };
+    keep_up(1, 2, breadth);
+}
+
+#[test]
+fn three_and_two_come_up_whatever_happens() {
+    let breadth = Breadth { at_once: AT_ONCE, effects: 4, records: 32, stops: 120, units: 30 };
+    keep_up(3, 2, breadth);
+}
+
+#[test]
+#[ignore = "every point of every shape takes an hour"]
+fn every_shape_comes_up_whatever_happens_at_every_point() {
+    for (control_planes, workers) in [(1, 0), (1, 2), (3, 2)] {
+        keep_up(control_planes, workers, Breadth { at_once: AT_ONCE, ..Breadth::WHOLE });
+    }
+}
