@@ -18,7 +18,8 @@
 //!   and its result is journaled whatever happens to the unit. Cancel takes
 //!   effect between calls.
 //! - Units on different nodes share no barrier unless the plan says so.
-//! - After a failure nothing new starts, and nothing is undone.
+//! - After a failure nothing new starts, unless the work only looks, and
+//!   nothing is undone.
 //! - Only [`Clock`](events::Clock) and [`Chance`] bring time and luck.
 
 mod backoff;
@@ -42,7 +43,7 @@ pub use cancel::Cancel;
 pub use chance::Chance;
 pub use hands::{Ensured, Eyes, Hands, SendError, Sight};
 pub use lock::{Holder, LockError, RunLock};
-pub use run::{Engine, EngineError, Finished, Until};
+pub use run::{AfterFailure, Engine, EngineError, Finished, Until};
 pub use session::{Opening, Session, SessionError};
 pub use state_folder::{StateError, StateFolder};
 pub use table::{Check, Pace, Scope, Stage, UnknownCheck, planned};

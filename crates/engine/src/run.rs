@@ -35,6 +35,20 @@ pub enum Until {
     TheEnd,
     /// To this stage, with all that it needs.
     Stage(StageName),
+    /// Only these stages, with all that they need.
+    Only(BTreeSet<StageName>),
+}
+
+/// What a failure of one unit means for the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AfterFailure {
+    /// Nothing new is started, and waits are ended: later units would build on
+    /// what is not there.
+    #[default]
+    Halt,
+    /// All that does not wait for the failed unit goes on: nothing is built,
+    /// and whoever reads the report wants to know of every failure.
+    GoOn,
 }
 
 /// Why there was no run, or only half of one.
@@ -84,7 +98,8 @@ impl Engine {
     /// Runs the plan to its end, to a failure, or until it is asked to stop.
     ///
     /// Nothing is destroyed on failure: after the first failed unit nothing new
-    /// is started, calls under way are finished, and waits are ended.
+    /// is started, calls under way are finished, and waits are ended, unless the
+    /// work [goes on](AfterFailure::GoOn).
     ///
     /// # Errors
     ///
@@ -162,7 +177,9 @@ impl<W: Work> Run<W> {
             }
             UnitOutcome::Failed { cause } => {
                 self.failed.insert(unit, cause);
-                self.halt.ask();
+                if self.work.after_failure() == AfterFailure::Halt {
+                    self.halt.ask();
+                }
             }
             UnitOutcome::Stopped => {}
         }
@@ -276,16 +293,19 @@ impl<W: Work> Run<W> {
     }
 }
 
-/// Returns the stages that a run is to go through: all, or one and whatever it
-/// comes after.
+/// Returns the stages that a run is to go through: all, or some and whatever they
+/// come after.
 fn asked_for(plan: &Plan, until: &Until) -> Result<BTreeSet<StageName>, EngineError> {
     let all = || plan.stages.iter().map(|stage| stage.name.clone());
-    let Until::Stage(last) = until else { return Ok(all().collect()) };
-    if plan.stage(last).is_none() {
+    let mut asked = match until {
+        Until::TheEnd => return Ok(all().collect()),
+        Until::Stage(last) => BTreeSet::from([last.clone()]),
+        Until::Only(stages) => stages.clone(),
+    };
+    if let Some(name) = asked.iter().find(|name| plan.stage(name).is_none()) {
         let known = all().map(String::from).collect();
-        return Err(EngineError::UnknownStage { name: last.clone(), known });
+        return Err(EngineError::UnknownStage { name: name.clone(), known });
     }
-    let mut asked = BTreeSet::from([last.clone()]);
     // A stage only comes after stages before it in the table.
     for stage in plan.stages.iter().rev() {
         if asked.contains(&stage.name) {

@@ -6,7 +6,7 @@ use events::{
     Cause, CheckName, Class, Digest, Failure, LedgerError, NextStep, RecordError, Unit, Verdict,
 };
 
-use crate::{Eyes, Hands};
+use crate::{AfterFailure, Eyes, Hands};
 
 /// The doing behind the announced units.
 ///
@@ -54,6 +54,11 @@ pub trait Work: Send + Sync + 'static {
     fn skip(&self, unit: &Unit, check: Option<&CheckName>) -> Option<Skip> {
         let _ = (unit, check);
         None
+    }
+
+    /// Returns what a failure of one unit means for the others.
+    fn after_failure(&self) -> AfterFailure {
+        AfterFailure::Halt
     }
 }
 

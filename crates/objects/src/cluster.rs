@@ -44,6 +44,9 @@ pub struct ServerVersion {
     /// What it was built for, such as `linux/arm64`.
     #[serde(default)]
     pub platform: String,
+    /// What built it: `gc`, or `simulated` where there is no real server.
+    #[serde(default)]
+    pub compiler: String,
 }
 
 impl Cluster {

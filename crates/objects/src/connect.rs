@@ -77,6 +77,11 @@ impl Access {
         Ok(Self::new(kubeconfig, context.map(str::to_owned)))
     }
 
+    /// Returns the contexts that the kubeconfig holds.
+    pub fn contexts(&self) -> impl Iterator<Item = &str> {
+        self.kubeconfig.contexts.iter().map(|context| context.name.as_str())
+    }
+
     /// Takes certificates and a key, all as PEM.
     pub fn with_certificates(
         server: &str,

@@ -25,6 +25,11 @@ pub(crate) fn cost(story: &Story) -> Option<String> {
     story.cost().map(|cost| format!("{words} {cost}"))
 }
 
+/// Whether a command goes on after a failure, to hear of all of them.
+pub(crate) fn hears_all(command: &str) -> bool {
+    command == "verify"
+}
+
 /// What a command leaves behind when it does not finish, and how to go on.
 pub(crate) fn remains(command: &str) -> String {
     let kept = match command {

@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use engine::{
-    ActError, Backoff, Cancel, Chance, Check, Engine, Ensured, Eyes, Finished, Hands, Opening,
-    Pace, Scope, SendError, Session, Sight, Skip, Stage, StateFolder, Until, Work, codes, planned,
+    ActError, AfterFailure, Backoff, Cancel, Chance, Check, Engine, Ensured, Eyes, Finished, Hands,
+    Opening, Pace, Scope, SendError, Session, Sight, Skip, Stage, StateFolder, Until, Work, codes,
+    planned,
 };
 use events::journal::Durability;
 use events::{
@@ -27,6 +28,7 @@ struct Script {
     /// How long the act of a unit takes.
     takes: BTreeMap<String, Duration>,
     skips: BTreeMap<String, Skip>,
+    after_failure: AfterFailure,
 }
 
 impl Work for Script {
@@ -73,6 +75,10 @@ impl Work for Script {
     fn skip(&self, unit: &Unit, check: Option<&CheckName>) -> Option<Skip> {
         let key = check.map_or(unit.to_string(), |check| format!("{unit}/{check}"));
         self.skips.get(&key).cloned()
+    }
+
+    fn after_failure(&self) -> AfterFailure {
+        self.after_failure
     }
 }
 
@@ -337,6 +343,37 @@ async fn after_a_failure_nothing_new_starts_and_what_runs_is_finished() {
         matches!(&event.what, What::WillNotRun { because: found, .. } if *found == because)
     });
     assert!(hindered.count() >= 5);
+}
+
+#[tokio::test(start_paused = true)]
+async fn work_that_only_looks_hears_of_every_failure() {
+    let hopeless = || vec![ActError::from(Cause::new(Code(313), "it is not ready"))];
+    let acts = || Mutex::new([("nodes on worker-1".to_owned(), hopeless())].into());
+    let takes = || [("nodes on worker-2".to_owned(), Duration::from_secs(5))].into();
+    let script =
+        |after_failure| Script { acts: acts(), takes: takes(), after_failure, ..Script::default() };
+    let failed = Unit::on("nodes", "worker-1");
+    let passed = |log: &Log, wanted: &str| {
+        let wanted = Unit::on(wanted, "worker-2");
+        log.events.iter().any(|event| {
+            matches!(&event.what, What::StageDone { unit, outcome: UnitOutcome::Passed { .. } }
+                if *unit == wanted)
+        })
+    };
+    let halted = run(CHAIN, script(AfterFailure::Halt)).await;
+    assert!(!passed(&halted, "config"));
+    let log = run(CHAIN, script(AfterFailure::GoOn)).await;
+    assert!(matches!(&log.outcome, RunOutcome::Failed { unit, .. } if *unit == failed));
+    assert!(passed(&log, "config"), "the other node goes on");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_may_be_of_some_stages_only() {
+    let until = Until::Only(["etcd".into()].into());
+    let log = run_until(CHAIN, Script::default(), until, Cancel::new()).await;
+    let missing = vec!["ready: not asked for".to_owned(), "proof: not asked for".to_owned()];
+    assert_eq!(log.outcome, RunOutcome::NotProven { missing });
+    assert!(log.is_done, "all that was asked for was proven");
 }
 
 #[tokio::test(start_paused = true)]

@@ -8,7 +8,7 @@ use super::closing;
 use super::columns::{self, Columns};
 use super::ink::Ink;
 use super::line::Line;
-use crate::{MicroEuros, Run, Span, Stage, State, Story, UnitStory, text};
+use crate::{MicroEuros, Run, Span, Stage, State, Story, UnitStory, text, words};
 
 /// Turns events into the lines that stay on the screen or in the log.
 #[derive(Debug, Default)]
@@ -164,12 +164,15 @@ fn stage_over(columns: Columns, story: &Story, stage: &Stage) -> Line {
     columns.stage(ink, verb, stage, &columns::took(took), &words)
 }
 
-/// The cause has a block of its own at the end; the line only says how long it was.
+/// The cause has a block of its own at the end; the line only says how long it
+/// was, unless there are many causes and one block.
 fn failed_words(story: &Story, stage: &Stage, took: Option<u64>) -> String {
     let simulated = story.run().and_then(|run| run.simulated_ms(took?));
     let words = if stage.per_node {
         let failed = stage.count(State::Failed);
         format!("{} failed", text::count(failed, "node"))
+    } else if story.run().is_some_and(|run| words::hears_all(&run.command)) {
+        stage.summary().to_owned()
     } else {
         String::new()
     };
