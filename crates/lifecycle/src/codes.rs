@@ -1,7 +1,8 @@
 //! The causes that the stages can name. `explain` has a page for each.
 //!
 //! 02xx are refusals of a cloud, 03xx are about Talos and the Kubernetes API,
-//! 05xx about the proof. 01xx are the engine's, 04xx the addons'.
+//! 05xx about the proof, 06xx about a cluster that is only looked at. 01xx are
+//! the engine's, 04xx the addons'.
 
 use events::Code;
 
@@ -74,3 +75,9 @@ pub const SEAL_UNOPENED: Code = Code(505);
 pub const EGRESS_BROKEN: Code = Code(506);
 /// What a probe has made does not go away.
 pub const PROBE_LEFTOVER: Code = Code(507);
+/// A system workload is not ready.
+pub const WORKLOAD_NOT_READY: Code = Code(601);
+/// A kubelet's version does not fit that of the API.
+pub const VERSION_SKEW: Code = Code(602);
+/// A server that extends the API does not answer.
+pub const API_SERVICE_UNAVAILABLE: Code = Code(603);

@@ -1,15 +1,15 @@
-//! The stages of bringing a cluster up and taking it down, bound to what they
-//! work with.
+//! The stages of bringing a cluster up, looking at it and taking it down, bound
+//! to what they work with.
 //!
 //! **What it is for.** The only place that knows both the engine and the crates
 //! that change the world. A stage is a file: what it does (`act`), and what it
 //! reads to prove it (`look`).
 //!
 //! ```text
-//!  engine ── unit ──► Up · Down ──► stage ──► Site: plan, clients, what was learned
-//!                                     │
-//!                                     └──► hetzner::Clerk · delivery   (every change
-//!                                          through Hands: intent, call, result)
+//!  engine ── unit ──► Up · Verify · Down ──► stage ──► Site: plan, clients, what was learned
+//!                                              │
+//!                                              └──► hetzner::Clerk · delivery  (every change
+//!                                                   through Hands: intent, call, result)
 //! ```
 //!
 //! **What it is not.** It keeps no state of its own: what a run learns is a
@@ -36,6 +36,7 @@ mod sealing_key;
 mod site;
 mod ssh_key;
 pub mod up;
+pub mod verify;
 
 pub use access::{CredentialsError, Way, kubeconfig, talosconfig};
 pub use addon::by_gitops;

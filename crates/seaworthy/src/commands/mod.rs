@@ -12,6 +12,7 @@ pub(crate) mod schema;
 pub(crate) mod sim;
 pub(crate) mod up;
 pub(crate) mod validate;
+pub(crate) mod verify;
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};

@@ -13,8 +13,8 @@ use crate::commands::palette;
 use crate::exit::Exit;
 use crate::ui::Ui;
 
-/// Writes every report, says where they are, and turns the outcome into an end.
-pub(super) fn tell(told: &Told, folder: &StateFolder, ui: &Ui) -> Result<(), CommandError> {
+/// Writes every report, and says where they are.
+pub(super) fn keep(told: &Told, folder: &StateFolder, ui: &Ui) -> Result<(), CommandError> {
     let run_folder = folder.run(told.run);
     let evidence = EvidenceStore::new(&run_folder, EvidenceLimits::default());
     let written = report::write_all(&told.story, &evidence, &run_folder)
@@ -27,6 +27,11 @@ pub(super) fn tell(told: &Told, folder: &StateFolder, ui: &Ui) -> Result<(), Com
     if let Some(head) = told.finished.head {
         say(palette(ui), "Head", &head.to_string(), &mut err)?;
     }
+    Ok(())
+}
+
+/// Prints the story as data where that is wanted, and turns the outcome into an end.
+pub(super) fn tell(told: &Told, ui: &Ui) -> Result<(), CommandError> {
     if ui.output() == Output::Json {
         write!(ui.stdout(), "{}", report::json(&told.story))?;
     }

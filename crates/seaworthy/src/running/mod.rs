@@ -51,6 +51,15 @@ pub struct Order<W> {
     pub secrets: Vec<(String, Secret)>,
 }
 
+/// What a run leaves on the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Traces {
+    /// Its journal and its reports.
+    All,
+    /// Nothing: its folder goes away with the process.
+    None,
+}
+
 /// A run that is over, as it was told.
 pub(crate) struct Told {
     pub(crate) run: RunId,
@@ -76,14 +85,23 @@ pub fn drive<W: Work>(order: Order<W>) -> ExitCode {
 /// Runs an order, tells it live, writes its reports, and returns it where it
 /// ended as it was asked to.
 pub(crate) fn run<W: Work>(order: Order<W>, ui: &Ui) -> Result<Told, CommandError> {
+    run_leaving(order, Traces::All, ui)
+}
+
+/// The same, where the caller says what is left of it on the disk.
+pub(crate) fn run_leaving<W: Work>(
+    order: Order<W>,
+    traces: Traces,
+    ui: &Ui,
+) -> Result<Told, CommandError> {
     let runtime = tokio::runtime::Runtime::new()?;
-    let told = runtime.block_on(conduct(order, ui));
+    let told = runtime.block_on(conduct(order, traces, ui));
     // Whatever still waits for an answer must not hold up the end.
     runtime.shutdown_background();
     told
 }
 
-async fn conduct<W: Work>(order: Order<W>, ui: &Ui) -> Result<Told, CommandError> {
+async fn conduct<W: Work>(order: Order<W>, traces: Traces, ui: &Ui) -> Result<Told, CommandError> {
     let mut signals = Signals::listen()?;
     let (clock, chance, cancel) = (Clock::real(), Chance::real(), Cancel::new());
     let display = Display::start(ui, clock)?;
@@ -107,7 +125,10 @@ async fn conduct<W: Work>(order: Order<W>, ui: &Ui) -> Result<Told, CommandError
     let mut running = tokio::spawn(async move { engine.run(plan, &until, work).await });
     let finished = until_over(&mut running, &mut signals, &cancel, &display).await?;
     let told = Told { run, finished, story: display.finish() };
-    ending::tell(&told, &folder, ui)?;
+    if traces == Traces::All {
+        ending::keep(&told, &folder, ui)?;
+    }
+    ending::tell(&told, ui)?;
     Ok(told)
 }
 

@@ -11,4 +11,5 @@ mod no_answer;
 mod rehearsal;
 mod reports;
 mod running;
+mod verify;
 mod workplace;

@@ -18,12 +18,12 @@ const ITEMS: &str = "11 to remove";
 const LAST: &str = "proof";
 
 /// A folder in which one cluster is rehearsed; its world ends with it.
-struct Stage {
-    place: Workplace,
+pub(crate) struct Stage {
+    pub(crate) place: Workplace,
 }
 
 impl Stage {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { place: Workplace::new() }
     }
 
@@ -33,7 +33,7 @@ impl Stage {
         command
     }
 
-    fn rehearse(&self, args: &[&str]) -> (i32, String) {
+    pub(crate) fn rehearse(&self, args: &[&str]) -> (i32, String) {
         told(&self.command(args).output().unwrap())
     }
 

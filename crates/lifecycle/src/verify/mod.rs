@@ -1,0 +1,25 @@
+//! `verify`: whether a cluster is healthy, whoever made it. Only reads.
+//!
+//! ```text
+//!  kubeconfig ─► objects::Cluster ─► Verify ── looks ──► api · nodes · workloads · dns
+//!                                      ▲
+//!                           rights: what each of them has to be allowed
+//! ```
+//!
+//! The gates do not wait for each other, and a failure of one ends no other:
+//! whoever asks wants to know all that is wrong. What a gate may not read is
+//! not seen, which is never taken for healthy.
+
+mod acquaintance;
+mod api;
+mod dns;
+mod nodes;
+mod rights;
+mod table;
+mod work;
+mod workloads;
+
+pub use acquaintance::Acquaintance;
+pub use rights::cluster_role;
+pub use table::{Circumstances, TABLE, gates, plan};
+pub use work::Verify;

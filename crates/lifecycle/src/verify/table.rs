@@ -1,0 +1,57 @@
+//! The table of `verify`: gates without acts, none after another.
+
+use std::time::Duration;
+
+use engine::{Check, Pace, Scope, Stage};
+use events::{ClusterId, Plan};
+
+use super::Acquaintance;
+
+/// The gates, in the order in which they are told. Where nobody waits, each
+/// looks once.
+pub const TABLE: &[Stage] = &[
+    stage("api", &[Check::gate("api", Duration::ZERO)]),
+    stage("nodes", &[Check::gate("nodes", Duration::ZERO)]),
+    stage("workloads", &[Check::gate("workloads", Duration::ZERO)]),
+    stage("dns", &[Check::gate("dns", Duration::ZERO)]),
+];
+
+/// What a run of `verify` needs to know.
+#[derive(Clone, Debug)]
+pub struct Circumstances<'a> {
+    /// The address of the API, which is what a cluster of others is called by.
+    pub server: &'a str,
+    /// The identity of the state folder.
+    pub id: ClusterId,
+    /// The version of the tool.
+    pub tool: &'a str,
+    /// How long to wait for each gate.
+    pub wait: Duration,
+}
+
+const fn stage(name: &'static str, checks: &'static [Check]) -> Stage {
+    Stage { name, after: &[], scope: Scope::Cluster, checks }
+}
+
+/// Returns the names of the gates.
+pub fn gates() -> impl Iterator<Item = &'static str> {
+    TABLE.iter().map(|stage| stage.name)
+}
+
+/// Makes the plan of a run of `verify`.
+pub fn plan(met: &Acquaintance, now: &Circumstances<'_>) -> Plan {
+    let deadlines = gates().map(|gate| (gate.to_owned(), now.wait)).collect();
+    let pace = Pace { deadlines, ..Pace::default() };
+    Plan {
+        command: "verify".to_owned(),
+        cluster: now.server.to_owned(),
+        cluster_id: now.id,
+        title: met.title(),
+        tool: now.tool.to_owned(),
+        stages: engine::planned(TABLE, &[], &pace).expect("every deadline is for a gate of ours"),
+        nodes: Vec::new(),
+        spec: None,
+        monthly_cents: None,
+        simulated_speed: None,
+    }
+}

@@ -1,0 +1,91 @@
+//! What each gate of `verify` looks at, by its name.
+
+use engine::{ActError, AfterFailure, Eyes, Hands, Work};
+use events::{CheckName, Class, Clock, Digest, Failure, Unit, Verdict};
+use objects::{Access, Cluster, Kind, Object, Scope};
+use tokio::sync::OnceCell;
+
+use super::{Acquaintance, api, dns, nodes, workloads};
+use crate::kube;
+
+/// The looking behind the gates of `verify`.
+#[derive(Debug)]
+pub struct Verify {
+    access: Access,
+    /// A client belongs to the runtime that made it, so that the run makes its own.
+    cluster: OnceCell<Cluster>,
+    met: Acquaintance,
+    clock: Clock,
+}
+
+/// The namespace of what a cluster itself consists of.
+pub(super) const SYSTEM: &str = "kube-system";
+
+impl Verify {
+    /// Looks at a cluster that was met.
+    pub fn new(access: Access, met: Acquaintance, clock: Clock) -> Self {
+        Self { access, cluster: OnceCell::new(), met, clock }
+    }
+
+    /// Returns the cluster's API.
+    pub(super) async fn cluster(&self) -> Result<&Cluster, Failure> {
+        let connected = self.cluster.get_or_try_init(|| self.access.connect()).await;
+        connected.map_err(|error| Failure::of(Class::Permanent, &error))
+    }
+
+    /// Returns the version of the API.
+    pub(super) fn version(&self) -> &str {
+        &self.met.version
+    }
+
+    pub(super) fn now(&self) -> jiff::Timestamp {
+        self.clock.now()
+    }
+
+    /// Lists all objects of a kind.
+    pub(super) async fn all(&self, api_version: &str, kind: &str) -> Result<Vec<Object>, Failure> {
+        self.listed(&Scope::all(kube::kind(api_version, kind))).await
+    }
+
+    /// Lists the objects of a kind that the cluster itself consists of.
+    pub(super) async fn system(&self, kind: Kind) -> Result<Vec<Object>, Failure> {
+        self.listed(&Scope::all(kind).within(SYSTEM)).await
+    }
+
+    pub(super) async fn listed(&self, scope: &Scope) -> Result<Vec<Object>, Failure> {
+        let listed = self.cluster().await?.list(scope).await;
+        Ok(listed.map_err(|error| error.failure())?.objects)
+    }
+}
+
+impl Work for Verify {
+    async fn act(&self, _: &Unit, _: &Hands) -> Result<(), ActError> {
+        Ok(())
+    }
+
+    async fn look(&self, unit: &Unit, _: &CheckName, _: &Eyes) -> Verdict {
+        let mut verdict = match unit.stage.as_str() {
+            "api" => api::look(self).await,
+            "nodes" => nodes::look(self).await,
+            "workloads" => workloads::look(self).await,
+            _ => dns::look(self).await,
+        };
+        if let Some(evidence) = verdict.evidence_mut() {
+            evidence.simulated = self.met.simulated;
+        }
+        verdict
+    }
+
+    async fn probe(&self, unit: &Unit, _: &CheckName, _: &Hands) -> Result<Verdict, ActError> {
+        Err(Failure::permanent(format!("{unit} has no probe")).into())
+    }
+
+    async fn inputs(&self, unit: &Unit, _: &CheckName, _: &Eyes) -> Result<Digest, Failure> {
+        Err(Failure::permanent(format!("{unit} has no probe")))
+    }
+
+    /// Nothing is built here: every gate is heard.
+    fn after_failure(&self) -> AfterFailure {
+        AfterFailure::GoOn
+    }
+}

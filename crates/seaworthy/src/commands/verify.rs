@@ -1,0 +1,199 @@
+//! `verify`: whether a cluster is healthy, whoever made it.
+
+use std::collections::BTreeSet;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use engine::{Chance, StateFolder, Until};
+use events::{Clock, StageName};
+use lifecycle::verify::{self, Acquaintance, Circumstances, Verify};
+use objects::{Access, AccessError, ApiError, Trouble};
+use serde_json::Value;
+
+use crate::cli::{Output, Shared};
+use crate::command_error::CommandError;
+use crate::exit::Exit;
+use crate::running::{self, Order, Traces};
+use crate::ui::Ui;
+
+/// Verify that a cluster is healthy, whoever made it
+///
+/// Only reads. Looks at the API, the nodes, what runs in kube-system, and DNS;
+/// every gate is heard, also where another fails. What may not be looked at is
+/// not seen, and never taken for healthy. Leaves nothing behind, unless
+/// `--state-dir` says where the run's journal and reports are to be kept.
+#[derive(Args, Debug)]
+pub(crate) struct VerifyArgs {
+    /// The kubeconfig of the cluster
+    #[arg(long, value_name = "FILE", env = "KUBECONFIG", required_unless_present = "print_rbac")]
+    kubeconfig: Option<PathBuf>,
+
+    /// The context of the kubeconfig [default: its current one]
+    #[arg(long, value_name = "NAME")]
+    context: Option<String>,
+
+    /// Look only at these gates: api, nodes, workloads, dns
+    #[arg(long = "gate", value_name = "GATE", value_delimiter = ',', value_parser = gate)]
+    gates: Vec<&'static str>,
+
+    /// Wait so long until the cluster is healthy [default: look once]
+    #[arg(long, value_name = "DURATION", value_parser = spec::Duration::parse)]
+    wait: Option<spec::Duration>,
+
+    /// Print the role that verify needs on the cluster, and look at nothing
+    #[arg(long)]
+    print_rbac: bool,
+}
+
+/// A cluster that has answered.
+struct Met {
+    access: Access,
+    server: String,
+    acquaintance: Acquaintance,
+}
+
+/// The pause between two tries to meet a cluster.
+const PAUSE: Duration = Duration::from_secs(2);
+
+pub(crate) fn run(args: &VerifyArgs, shared: &Shared, ui: &Ui) -> Result<(), CommandError> {
+    if args.print_rbac {
+        return print(&verify::cluster_role(&args.gates), ui);
+    }
+    let met = meet(args)?;
+    let name = folder_name(&met.server);
+    if let Some(state) = &shared.state_dir {
+        let order = order(args, met, &state.join(name))?;
+        return running::run(order, ui).map(|_| ());
+    }
+    let scratch = tempfile::tempdir()?;
+    let order = order(args, met, &scratch.path().join(name))?;
+    running::run_leaving(order, Traces::None, ui).map(|_| ())
+}
+
+fn order(args: &VerifyArgs, met: Met, state: &Path) -> Result<Order<Verify>, CommandError> {
+    let folder = StateFolder::open(state, &Chance::real())
+        .map_err(|error| CommandError::new(Exit::Internal, &error))?;
+    let Met { access, server, acquaintance } = met;
+    let now = Circumstances {
+        server: &server,
+        id: folder.cluster(),
+        tool: env!("CARGO_PKG_VERSION"),
+        wait: wait(args),
+    };
+    let plan = verify::plan(&acquaintance, &now);
+    let gates: BTreeSet<_> = args.gates.iter().map(|gate| StageName::from(*gate)).collect();
+    let until = if gates.is_empty() { Until::TheEnd } else { Until::Only(gates) };
+    let work = Arc::new(Verify::new(access, acquaintance, Clock::real()));
+    Ok(Order { folder, plan, until, work, secrets: Vec::new() })
+}
+
+/// A cluster of others has no name but its address.
+fn folder_name(server: &str) -> String {
+    let place = server.split_once("://").map_or(server, |(_, place)| place);
+    let safe = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
+    format!("verify-{}", place.chars().map(safe).collect::<String>())
+}
+
+fn wait(args: &VerifyArgs) -> Duration {
+    args.wait.map(Duration::from).unwrap_or_default()
+}
+
+/// Connects, and exchanges the first words.
+fn meet(args: &VerifyArgs) -> Result<Met, CommandError> {
+    let access = access(args)?;
+    let runtime = tokio::runtime::Runtime::new()?;
+    runtime.block_on(async {
+        let cluster = access.connect().await.map_err(|error| unusable(&error))?;
+        let clock = Clock::real();
+        loop {
+            match Acquaintance::with(&cluster).await {
+                Ok(acquaintance) => {
+                    let server = cluster.server().to_owned();
+                    return Ok(Met { access, server, acquaintance });
+                }
+                Err(error) if error.class().is_retryable() && clock.elapsed() < wait(args) => {
+                    clock.sleep(PAUSE).await;
+                }
+                Err(error) => return Err(stranger(&error)),
+            }
+        }
+    })
+}
+
+fn access(args: &VerifyArgs) -> Result<Access, CommandError> {
+    let path = args.kubeconfig.as_deref().unwrap_or(Path::new(""));
+    let bytes = std::fs::read(path).map_err(|error| {
+        let message = format!("could not read the kubeconfig {}: {error}", path.display());
+        CommandError::say(Exit::Usage, message)
+    })?;
+    let context = args.context.as_deref();
+    let access = Access::from_kubeconfig(&bytes, context).map_err(|error| unusable(&error))?;
+    known(&access, context)?;
+    Ok(access)
+}
+
+/// Finds a wrong context before the client library does, which knows no other names.
+fn known(access: &Access, wanted: Option<&str>) -> Result<(), CommandError> {
+    let Some(wanted) = wanted.filter(|wanted| access.contexts().all(|it| it != *wanted)) else {
+        return Ok(());
+    };
+    let there = access.contexts().collect::<Vec<_>>().join(", ");
+    let hint = match spec::nearest(wanted, access.contexts()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("there are: {there}"),
+    };
+    let message = format!("the kubeconfig has no context `{wanted}`");
+    Err(CommandError::say(Exit::Usage, message).hint(hint))
+}
+
+fn unusable(error: &AccessError) -> CommandError {
+    CommandError::new(Exit::Usage, error)
+}
+
+/// A cluster that does not answer is not proven; one that turns us away refuses.
+fn stranger(error: &ApiError) -> CommandError {
+    match error.trouble() {
+        Trouble::Unauthenticated | Trouble::Forbidden(_) => CommandError::new(Exit::Refused, error)
+            .hint("`seaworthy verify --print-rbac` prints the rights that verify needs"),
+        _ => CommandError::new(Exit::NotProven, error)
+            .hint("`--wait 10m` waits for a cluster that is still on its way"),
+    }
+}
+
+/// Returns the gate of a name, or the nearest name there is.
+fn gate(name: &str) -> Result<&'static str, String> {
+    let all = || verify::gates().collect::<Vec<_>>().join(", ");
+    verify::gates().find(|gate| *gate == name).ok_or_else(|| {
+        match spec::nearest(name, verify::gates()) {
+            Some(near) => format!("there is no such gate; did you mean `{near}`?"),
+            None => format!("there is no such gate; there are {}", all()),
+        }
+    })
+}
+
+fn print(role: &Value, ui: &Ui) -> Result<(), CommandError> {
+    if ui.output() == Output::Json {
+        return Ok(ui.json(role)?);
+    }
+    let mut out = ui.stdout();
+    writeln!(out, "apiVersion: {}", plain(&role["apiVersion"]))?;
+    writeln!(out, "kind: {}", plain(&role["kind"]))?;
+    writeln!(out, "metadata:\n  name: {}", plain(&role["metadata"]["name"]))?;
+    writeln!(out, "rules:")?;
+    for rule in role["rules"].as_array().into_iter().flatten() {
+        let parts = rule.as_object().into_iter().flatten();
+        for (index, (key, value)) in parts.enumerate() {
+            let dash = if index == 0 { '-' } else { ' ' };
+            // A list of texts is the same in JSON and in YAML.
+            writeln!(out, "  {dash} {key}: {value}")?;
+        }
+    }
+    Ok(())
+}
+
+fn plain(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}

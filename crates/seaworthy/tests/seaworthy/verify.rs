@@ -1,0 +1,299 @@
+//! `verify` as a process: on a rehearsed cluster that was kept, and on a real
+//! node with a real API server.
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rig::{ControlPlane, Kubectl, Node, need};
+use serde_json::{Value, json};
+
+use crate::rehearsal::Stage;
+use crate::workplace::{Ran, Workplace};
+
+/// Runs verify with a kubeconfig.
+fn verify(place: &Workplace, kubeconfig: &Path, more: &[&str]) -> Ran {
+    let kubeconfig = kubeconfig.display().to_string();
+    let args = ["verify", "--kubeconfig", &kubeconfig];
+    place.run(args.iter().chain(more))
+}
+
+/// Makes what differs from run to run the same.
+fn settled(ran: &Ran) -> String {
+    let mut text = String::new();
+    for word in ran.stderr.split_inclusive(char::is_whitespace) {
+        let bare = word.trim_end().trim_end_matches([':', ';']);
+        let is_time = bare.strip_suffix('s').is_some_and(|it| it.parse::<f64>().is_ok());
+        match bare {
+            bare if is_time => text.push_str(&word.replace(bare, "0.0s")),
+            bare if bare.starts_with("https://127.") => {
+                text.push_str(&word.replace(bare, "https://SERVER"));
+            }
+            _ => text.push_str(word),
+        }
+    }
+    text
+}
+
+/// The lines of the gates end in any order.
+fn in_order(text: &str) -> String {
+    let mut lines: Vec<&str> = text.lines().collect();
+    let is_gate = |line: &&&str| {
+        let mut words = line.split_whitespace();
+        let verb = words.next().is_some_and(|verb| verb == "Passed" || verb == "Failed");
+        verb && words
+            .next()
+            .is_some_and(|word| ["api", "nodes", "workloads", "dns"].contains(&word))
+    };
+    let gates = lines.iter().skip(2).take_while(is_gate);
+    let end = 2 + gates.count();
+    lines[2..end].sort_unstable();
+    lines.join("\n")
+}
+
+fn shown(ran: &Ran) -> String {
+    in_order(&settled(ran))
+}
+
+/// What is left in a folder.
+fn left(place: &Workplace) -> Vec<String> {
+    let entries = fs::read_dir(place.path()).unwrap().flatten();
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+#[test]
+fn a_kept_rehearsal_is_healthy() {
+    let stage = Stage::new();
+    let (exit, text) = stage.rehearse(&["--keep", "--speed", "60", "--until", "ready"]);
+    assert_eq!(exit, 0, "{text}");
+    let kubeconfig = stage.place.path().join(".seaworthy/demo.rehearsal-1/kubeconfig");
+    let elsewhere = Workplace::new();
+    let ran = verify(&elsewhere, &kubeconfig, &[]);
+    assert_eq!(ran.exit, 0, "{ran}");
+    insta::assert_snapshot!("verify_kept", shown(&ran));
+    assert_eq!(left(&elsewhere), Vec::<String>::new(), "nothing is left where nobody asked");
+    // What a simulator says is marked, in what machines read too.
+    let ran = verify(&elsewhere, &kubeconfig, &["-o", "json"]);
+    let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert!(ran.stdout.contains("\"simulated\": true"), "{}", ran.stdout);
+    assert_eq!(report["outcome"], "proven", "{report:#}");
+    // Asked for, the journal stays and its reports come from it.
+    let ran = verify(&elsewhere, &kubeconfig, &["--state-dir", "kept"]);
+    assert_eq!(ran.exit, 0, "{ran}");
+    let ran = elsewhere.run(["report", "--state-dir", "kept"]);
+    assert_eq!(ran.exit, 0, "{ran}");
+    assert!(ran.stdout.contains("REPORT.html"), "{ran}");
+}
+
+/// A real node, without DNS.
+#[test]
+fn a_real_node_is_judged_by_what_it_says() {
+    let Some((plane, node)) = need::node() else { return };
+    let place = Workplace::new();
+    let all = verify(&place, plane.access().kubeconfig(), &["--wait", "30s", "--gate", "nodes"]);
+    assert_eq!(all.exit, 0, "{all}");
+    no_dns(&place, &plane);
+    a_workload_that_cannot_start(&place, &plane);
+    rights(&place, &plane);
+    a_node_that_is_gone(&place, &plane, node);
+}
+
+fn no_dns(place: &Workplace, plane: &ControlPlane) {
+    let kubeconfig = plane.access().kubeconfig();
+    let ran = verify(place, kubeconfig, &[]);
+    assert_eq!(ran.exit, 3, "{ran}");
+    insta::assert_snapshot!("verify_without_dns", masked(&shown(&ran), plane));
+    let ran = verify(place, kubeconfig, &["--gate", "api,nodes,workloads"]);
+    assert_eq!(ran.exit, 0, "{ran}");
+    insta::assert_snapshot!("verify_some_gates", masked(&shown(&ran), plane));
+}
+
+fn masked(text: &str, plane: &ControlPlane) -> String {
+    let version = plane.kubectl().run(&["version", "-o", "json"]).unwrap();
+    let version: Value = serde_json::from_str(&version).unwrap();
+    let version = version["serverVersion"]["gitVersion"].as_str().unwrap();
+    text.replace(plane.access().server(), "https://SERVER").replace(version, "VERSION")
+}
+
+/// The reason is found behind the workload, with the real kubelet's words.
+fn a_workload_that_cannot_start(place: &Workplace, plane: &ControlPlane) {
+    let broken = json!({
+        "apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": { "name": "broken", "namespace": "kube-system" },
+        "spec": { "replicas": 1, "selector": { "matchLabels": { "app": "broken" } },
+            "template": { "metadata": { "labels": { "app": "broken" } }, "spec": { "containers": [{
+                "name": "main", "image": "rig.local/nothing:v1", "imagePullPolicy": "Never" }] } } },
+    });
+    plane.kubectl().apply(&broken.to_string()).unwrap();
+    let mut ran = verify(place, plane.access().kubeconfig(), &["--gate", "workloads"]);
+    for _ in 0..100 {
+        if ran.stderr.contains("container main: ErrImageNeverPull") {
+            break;
+        }
+        pause();
+        ran = verify(place, plane.access().kubeconfig(), &["--gate", "workloads"]);
+    }
+    assert_eq!(ran.exit, 3, "{ran}");
+    assert!(ran.stderr.contains("error[SW0601]: 1 of 1 system workloads is not ready"), "{ran}");
+    assert!(ran.stderr.contains("container main: ErrImageNeverPull"), "{ran}");
+    plane.kubectl().run(&["-n", "kube-system", "delete", "deployment", "broken"]).unwrap();
+}
+
+/// With just the printed role verify sees all; what is taken away is not seen,
+/// and never called healthy.
+fn rights(place: &Workplace, plane: &ControlPlane) {
+    let role = place.run(["verify", "--print-rbac"]);
+    assert_eq!(role.exit, 0, "{role}");
+    plane.kubectl().apply(&role.stdout).unwrap();
+    let all = place.run(["verify", "--print-rbac", "-o", "json"]);
+    let all: Value = serde_json::from_str(&all.stdout).unwrap();
+    let kubeconfig = as_account(place, plane);
+    let ran = verify(place, &kubeconfig, &["--gate", "api,nodes,workloads"]);
+    assert_eq!(ran.exit, 0, "{ran}");
+    let ran = verify(place, &kubeconfig, &[]);
+    assert!(
+        ran.stderr.contains("error[SW0314]: the cluster has no DNS"),
+        "seen, and judged: {ran}"
+    );
+    for (gate, resource) in [
+        ("api", "apiservices"),
+        ("nodes", "leases"),
+        ("nodes", "nodes"),
+        ("workloads", "statefulsets"),
+        ("dns", "services"),
+    ] {
+        plane.kubectl().apply(&without(&all, resource).to_string()).unwrap();
+        let ran = until_refused(place, &kubeconfig, gate);
+        assert_eq!(ran.exit, 3, "{gate} without {resource}: {ran}");
+        assert!(ran.stderr.contains("error[SW0102]"), "{gate} without {resource}: {ran}");
+        assert!(ran.stderr.contains("not allowed"), "{gate} without {resource}: {ran}");
+    }
+}
+
+/// The API server takes a moment to see that a right is gone.
+fn until_refused(place: &Workplace, kubeconfig: &Path, gate: &str) -> Ran {
+    for _ in 0..50 {
+        let ran = verify(place, kubeconfig, &["--gate", gate]);
+        if ran.stderr.contains("not allowed") {
+            return ran;
+        }
+        pause();
+    }
+    verify(place, kubeconfig, &["--gate", gate])
+}
+
+/// The role without a resource, and without a rule that has none left.
+fn without(role: &Value, resource: &str) -> Value {
+    let mut role = role.clone();
+    let rules = role["rules"].as_array_mut().unwrap();
+    for resources in rules.iter_mut().filter_map(|rule| rule["resources"].as_array_mut()) {
+        resources.retain(|one| one != resource);
+    }
+    rules.retain(|rule| rule["resources"].as_array().is_none_or(|left| !left.is_empty()));
+    role
+}
+
+/// A kubeconfig for a ServiceAccount that has the role and nothing else.
+fn as_account(place: &Workplace, plane: &ControlPlane) -> PathBuf {
+    let kubectl = plane.kubectl();
+    let ask = |line: &str| kubectl.run(&line.split(' ').collect::<Vec<_>>()).unwrap();
+    ask("create serviceaccount verifier");
+    ask(
+        "create clusterrolebinding verifier --clusterrole=seaworthy-verify --serviceaccount=default:verifier",
+    );
+    let token = ask("create token verifier");
+    let mut config: Value =
+        serde_json::from_slice(&fs::read(plane.access().kubeconfig()).unwrap()).unwrap();
+    config["users"][0]["user"] = json!({ "token": token.trim() });
+    place.write("verifier.json", config.to_string())
+}
+
+fn a_node_that_is_gone(place: &Workplace, plane: &ControlPlane, node: Node) {
+    let name = node.name().to_owned();
+    cordon(plane.kubectl(), &name);
+    let ran = verify(place, plane.access().kubeconfig(), &["--gate", "nodes"]);
+    assert!(ran.stderr.contains("1/1 ready, 1 cordoned"), "{ran}");
+    drop(node);
+    let mut ran = verify(place, plane.access().kubeconfig(), &["--gate", "nodes"]);
+    for _ in 0..300 {
+        if ran.exit == 3 {
+            break;
+        }
+        pause();
+        ran = verify(place, plane.access().kubeconfig(), &["--gate", "nodes"]);
+    }
+    assert_eq!(ran.exit, 3, "{ran}");
+    let told = ran.stderr.contains("error[SW0313]: 1 of 1 nodes is not ready")
+        || ran.stderr.contains("the cluster has no node");
+    assert!(told, "{ran}");
+}
+
+fn cordon(kubectl: &Kubectl, name: &str) {
+    kubectl.run(&["cordon", name]).unwrap();
+}
+
+#[test]
+fn doors_that_are_closed_are_told_apart() {
+    let Some(plane) = need::control_plane() else { return };
+    let place = Workplace::new();
+    let config: Value =
+        serde_json::from_slice(&fs::read(plane.access().kubeconfig()).unwrap()).unwrap();
+
+    // Nobody is there.
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let mut dead = config.clone();
+    dead["clusters"][0]["cluster"]["server"] = format!("https://{closed}").into();
+    let ran = verify(&place, &place.write("dead.json", dead.to_string()), &[]);
+    assert_eq!(ran.exit, 3, "{ran}");
+    assert!(ran.stderr.contains("refused") && ran.stderr.contains("--wait"), "{ran}");
+
+    // Somebody is there, and does not know us.
+    let mut stranger = config.clone();
+    stranger["users"][0]["user"] = json!({ "token": "hunter22" });
+    let ran = verify(&place, &place.write("stranger.json", stranger.to_string()), &[]);
+    assert_eq!(ran.exit, 4, "{ran}");
+    assert!(ran.stderr.contains("does not know who asks"), "{ran}");
+    assert!(!ran.stderr.contains("hunter22"), "{ran}");
+
+    // The certificate is of another authority.
+    let mut other = config.clone();
+    let user = other["users"][0]["user"]["client-certificate-data"].clone();
+    other["clusters"][0]["cluster"]["certificate-authority-data"] = user;
+    let ran = verify(&place, &place.write("other.json", other.to_string()), &[]);
+    assert_eq!(ran.exit, 3, "{ran}");
+    assert!(ran.stderr.contains("certificate"), "{ran}");
+
+    // A control plane without a node is not healthy.
+    let ran = verify(&place, plane.access().kubeconfig(), &["--gate", "nodes"]);
+    assert_eq!(ran.exit, 3, "{ran}");
+    assert!(ran.stderr.contains("the cluster has no node"), "{ran}");
+}
+
+#[test]
+fn what_was_asked_wrongly_is_told_with_the_nearest_name() {
+    let place = Workplace::new();
+    let ran = place.run(["verify"]);
+    assert_eq!(ran.exit, 2, "{ran}");
+    assert!(ran.stderr.contains("--kubeconfig"), "{ran}");
+    let ran = verify(&place, Path::new("nowhere"), &[]);
+    assert_eq!(ran.exit, 2, "{ran}");
+    assert!(ran.stderr.contains("could not read the kubeconfig nowhere"), "{ran}");
+    let ran = verify(&place, Path::new("nowhere"), &["--gate", "node"]);
+    assert_eq!(ran.exit, 2, "{ran}");
+    assert!(ran.stderr.contains("did you mean `nodes`?"), "{ran}");
+    let broken = place.write("broken", "clusters: [\n");
+    let ran = verify(&place, &broken, &[]);
+    assert_eq!(ran.exit, 2, "{ran}");
+    let config = json!({ "apiVersion": "v1", "kind": "Config", "clusters": [], "users": [],
+        "contexts": [{ "name": "production", "context": { "cluster": "a", "user": "a" } }] });
+    let config = place.write("config", config.to_string());
+    let ran = verify(&place, &config, &["--context", "prodction"]);
+    assert_eq!(ran.exit, 2, "{ran}");
+    assert!(ran.stderr.contains("did you mean `production`?"), "{ran}");
+}
+
+#[expect(clippy::disallowed_methods, reason = "real components are waited for")]
+fn pause() {
+    std::thread::sleep(Duration::from_millis(200));
+}
