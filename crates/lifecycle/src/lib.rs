@@ -35,6 +35,7 @@ mod node_trouble;
 mod sealing_key;
 mod site;
 mod ssh_key;
+pub mod status;
 pub mod up;
 pub mod verify;
 

@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::command_error::CommandError;
 use crate::commands::{
-    completions, credentials, down, explain, init, plan, rehearse, report, schema, sim, up,
+    completions, credentials, down, explain, init, plan, rehearse, report, schema, sim, status, up,
     validate, verify,
 };
 use crate::exit::Exit;
@@ -58,6 +58,7 @@ pub(crate) enum Command {
     Plan(plan::PlanArgs),
     Rehearse(rehearse::RehearseArgs),
     Up(up::UpArgs),
+    Status(status::StatusArgs),
     Verify(verify::VerifyArgs),
     Down(down::DownArgs),
     Kubeconfig(credentials::KubeconfigArgs),
@@ -78,6 +79,7 @@ impl Command {
             Self::Plan(args) => plan::run(&args, shared, ui),
             Self::Rehearse(args) => rehearse::run(&args, shared, ui),
             Self::Up(args) => up::run(&args, shared, ui),
+            Self::Status(args) => status::run(&args, shared, ui),
             Self::Verify(args) => verify::run(&args, shared, ui),
             Self::Down(args) => down::run(&args, shared, ui),
             Self::Kubeconfig(args) => credentials::kubeconfig(&args, shared, ui),

@@ -62,6 +62,14 @@ impl CommandError {
         self.exit
     }
 
+    /// Returns what is the matter, in one line.
+    pub(crate) fn message(&self) -> String {
+        match &self.message {
+            Message::Error(failure) => failure.to_string(),
+            Message::Told | Message::BrokenPipe => String::new(),
+        }
+    }
+
     /// Prints the error for people.
     pub(crate) fn print(&self, out: &mut dyn io::Write) -> io::Result<()> {
         let Message::Error(failure) = &self.message else { return Ok(()) };

@@ -10,6 +10,7 @@ mod commands;
 mod exit;
 mod git_access;
 mod reference;
+mod rehearsed;
 mod run_finder;
 mod running;
 mod standing;

@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use events::private;
-use rustix::process::{Pid, test_kill_process};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, test_kill_process, waitpid};
 use serde::{Deserialize, Serialize};
 
 use crate::command_error::CommandError;
@@ -42,10 +43,33 @@ impl Reach {
         })
     }
 
-    /// Returns the process of the world.
-    pub(crate) fn pid(&self) -> Option<Pid> {
+    /// Ends the world, and returns once it is gone.
+    pub(crate) fn end(&self) {
+        let Some(pid) = self.pid() else { return };
+        // One that is gone already needs no end.
+        let _ = kill_process(pid, Signal::TERM);
+        for _ in 0..40 {
+            // Where this process has started it, it has to be seen off as well.
+            let _ = waitpid(Some(pid), WaitOptions::NOHANG);
+            if test_kill_process(pid).is_err() {
+                return;
+            }
+            pause();
+        }
+        // A world that does not listen any more holds nothing that is worth keeping.
+        let _ = kill_process(pid, Signal::KILL);
+        let _ = waitpid(Some(pid), WaitOptions::NOHANG);
+    }
+
+    fn pid(&self) -> Option<Pid> {
         Pid::from_raw(i32::try_from(self.pid).ok()?)
     }
+}
+
+/// Lets another process get on.
+#[expect(clippy::disallowed_methods, reason = "another process is waited for")]
+pub(crate) fn pause() {
+    std::thread::sleep(Duration::from_millis(50));
 }
 
 /// Returns how the world of a file is reached, where it still stands.
@@ -72,22 +96,31 @@ pub(crate) fn place(state: &Path, cluster: &str) -> Result<(PathBuf, Option<Reac
     Ok((folder, None))
 }
 
-/// Returns the one rehearsed world that stands.
-pub(crate) fn only(state: &Path) -> Result<Reach, CommandError> {
-    let folder = |(cluster, number)| state.join(format!("{cluster}{REHEARSAL}{number}"));
-    let files = rehearsals(state).into_iter().map(|rehearsal| folder(rehearsal).join(WORLD));
-    let mut standing: Vec<_> = files.filter_map(|file| Some((at(&file)?, file))).collect();
-    match (standing.pop(), standing.pop()) {
-        (Some((reach, _)), None) => Ok(reach),
-        (None, _) => Err(CommandError::say(Exit::Usage, "no rehearsed world stands")
-            .hint("`seaworthy rehearse --keep` leaves one standing")),
+/// Returns the folder and the world of the one rehearsal below `state` that
+/// stands; of the cluster `name`, where one is named.
+pub(crate) fn find(state: &Path, name: Option<&str>) -> Result<(PathBuf, Reach), CommandError> {
+    let all = rehearsals(state).into_iter();
+    let meant = all.filter(|(cluster, _)| name.is_none_or(|name| name == cluster));
+    let folders =
+        meant.map(|(cluster, number)| state.join(format!("{cluster}{REHEARSAL}{number}")));
+    let mut found: Vec<_> =
+        folders.filter_map(|folder| Some((at(&folder.join(WORLD))?, folder))).collect();
+    match (found.pop(), found.pop()) {
+        (Some((reach, folder)), None) => Ok((folder, reach)),
+        (None, _) => Err(none_stands()),
         (Some((_, one)), Some((_, other))) => {
             let error = CommandError::say(Exit::Usage, "more than one rehearsed world stands");
             Err(error
-                .hint(format!("`--world {}`", other.display()))
-                .hint(format!("`--world {}`", one.display())))
+                .hint(format!("such as {} and {}", other.display(), one.display()))
+                .hint("name the cluster file of the one that is meant, or for `sim` its `--world`"))
         }
     }
+}
+
+/// Says that there is no world.
+pub(crate) fn none_stands() -> CommandError {
+    CommandError::say(Exit::Usage, "no rehearsed world stands")
+        .hint("`seaworthy rehearse --keep` leaves one standing")
 }
 
 /// Returns the rehearsals that a folder of state holds, standing or not: the

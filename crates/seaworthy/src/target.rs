@@ -11,24 +11,30 @@ use engine::{Chance, StateFolder};
 use events::{Clock, ClusterId, Digest, Secret};
 use lifecycle::{GitAccess, Site, Source};
 use spec::plan::{Stage, Timeouts};
-use spec::{AddonName, AddonOptions, Cluster, Duration, Plan, SourceRange};
+use spec::{AddonName, AddonOptions, CloudKind, Cluster, Duration, Plan, SourceRange};
 
 use crate::cli::Shared;
 use crate::command_error::CommandError;
 use crate::commands::{CLUSTER_FILE, read_cluster, state_dir};
 use crate::exit::Exit;
 use crate::git_access;
+use crate::rehearsed::Rehearsed;
+use crate::standing::Reach;
 use crate::ui::Ui;
 
 /// Which cluster is meant.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct TargetArgs {
-    /// The cluster file
-    #[arg(value_name = "FILE", default_value = CLUSTER_FILE)]
-    pub(crate) file: PathBuf,
+    /// The cluster file [default: cluster.yaml]
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+
+    /// The rehearsed cluster that `rehearse --keep` has left standing
+    #[arg(long)]
+    rehearsal: bool,
 
     #[command(flatten)]
-    pub(crate) cloud: CloudArgs,
+    cloud: CloudArgs,
 }
 
 /// How the cloud is reached. The token comes from the environment variable
@@ -68,7 +74,48 @@ pub(crate) struct Target {
     pub(crate) speed: Option<u32>,
 }
 
+/// A cluster that is only looked at: nothing is made for it, not even a state
+/// folder.
+pub(crate) struct Sight {
+    pub(crate) plan: Plan,
+    /// The cluster's state folder, which may not be there.
+    pub(crate) state: PathBuf,
+    /// Whether the cluster has an identity yet.
+    pub(crate) is_known: bool,
+    /// All that looking needs; the error says why there is none.
+    pub(crate) site: Result<Site, CommandError>,
+}
+
 impl TargetArgs {
+    /// Returns the cluster file that is meant.
+    fn file(&self) -> &Path {
+        self.file.as_deref().unwrap_or(Path::new(CLUSTER_FILE))
+    }
+
+    /// Finds the rehearsal that is meant.
+    fn rehearsed(&self, shared: &Shared, ui: &Ui) -> Result<(Rehearsed, Reach), CommandError> {
+        let state = state_dir(shared.state_dir.as_ref(), self.file());
+        let named = self.file.as_ref().map(|file| read_cluster(file, ui)).transpose()?;
+        Rehearsed::find(&state, named.as_ref().map(|(cluster, _)| cluster.name.as_str()))
+    }
+
+    /// Reads the cluster file, and opens nothing.
+    pub(crate) fn look(
+        &self,
+        timeouts: &[(Stage, Duration)],
+        shared: &Shared,
+        ui: &Ui,
+    ) -> Result<Sight, CommandError> {
+        if self.rehearsal {
+            let (rehearsed, reach) = self.rehearsed(shared, ui)?;
+            let (cloud, token) = (rehearsed.cloud(&reach)?, Secret::new(reach.token.as_str()));
+            return Sight::of(&rehearsed.cluster, rehearsed.folder, &cloud, timeouts, Ok(token));
+        }
+        let (cluster, _) = read_cluster(self.file(), ui)?;
+        let state = state_dir(shared.state_dir.as_ref(), self.file()).join(cluster.name.as_str());
+        Sight::of(&cluster, state, &self.cloud, timeouts, token(&self.cloud))
+    }
+
     /// Reads the cluster file and opens the cluster's state.
     pub(crate) fn open(
         &self,
@@ -76,12 +123,41 @@ impl TargetArgs {
         shared: &Shared,
         ui: &Ui,
     ) -> Result<Target, CommandError> {
-        let (cluster, bytes) = read_cluster(&self.file, ui)?;
-        let state = state_dir(shared.state_dir.as_ref(), &self.file).join(cluster.name.as_str());
+        if self.rehearsal {
+            let (rehearsed, reach) = self.rehearsed(shared, ui)?;
+            return rehearsed.target(&reach);
+        }
+        let (cluster, bytes) = read_cluster(self.file(), ui)?;
+        let state = state_dir(shared.state_dir.as_ref(), self.file()).join(cluster.name.as_str());
         let token = token(&self.cloud)?;
-        let beside = self.file.parent().unwrap_or(Path::new(""));
+        let beside = self.file().parent().unwrap_or(Path::new(""));
         let source = source(&cluster, newest_commit, |git| git_access::read(git, beside))?;
         Target::with(cluster, &bytes, &state, &self.cloud, timeouts, token, source)
+    }
+}
+
+impl Sight {
+    fn of(
+        cluster: &Cluster,
+        state: PathBuf,
+        cloud: &CloudArgs,
+        timeouts: &[(Stage, Duration)],
+        token: Result<Secret, CommandError>,
+    ) -> Result<Self, CommandError> {
+        let known = StateFolder::peek(&state).map_err(internal)?;
+        // The identity is made by the first run; until then nothing carries it.
+        let id = known.unwrap_or(ClusterId::NIL);
+        let plan = planned(cluster, id, timeouts)?;
+        let token = if plan.cloud == CloudKind::Hetzner { token } else { Err(no_client(&plan)) };
+        let site = token.and_then(|token| {
+            let (clock, chance) = (Clock::real(), Chance::real());
+            let hetzner = cloud.connect(token, id, clock)?;
+            let mut site = Site::new(plan.clone(), hetzner, &state, clock, chance);
+            site.mine.clone_from(&cloud.my_ip);
+            site.speed = cloud.simulated_speed;
+            Ok(site)
+        });
+        Ok(Self { plan, state, is_known: known.is_some(), site })
     }
 }
 
@@ -218,6 +294,10 @@ fn token(cloud: &CloudArgs) -> Result<Secret, CommandError> {
             .hint("set HCLOUD_TOKEN, or name a file with `--token-file`")
             .hint("`seaworthy rehearse` needs none")),
     }
+}
+
+fn no_client(plan: &Plan) -> CommandError {
+    CommandError::say(Exit::Usage, format!("nobody asks {} yet", plan.cloud.as_str()))
 }
 
 fn usage(error: impl std::error::Error + 'static) -> CommandError {

@@ -133,7 +133,7 @@ fn without_secrets(
             control_planes,
         }),
         AddonName::HcloudCsi => {
-            let labels = site.plan.labels.iter();
+            let labels = plan.labels.iter();
             let volume_labels =
                 labels.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
             hcloud_csi::render(&hcloud_csi::Values {

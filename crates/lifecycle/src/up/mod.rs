@@ -8,6 +8,7 @@ mod identity;
 mod image;
 mod network;
 mod nodes;
+mod outlook;
 mod preflight;
 mod probing;
 mod proof;
@@ -18,6 +19,7 @@ mod storage_probe;
 mod table;
 mod work;
 
+pub use outlook::{Change, Fate, Outlook, outlook};
 pub use preflight::monthly_cents;
 pub use table::{Circumstances, TABLE, plan};
 pub use work::Up;

@@ -153,7 +153,7 @@ fn same_range(site: &Site, network: &Network) -> Result<(), Box<Cause>> {
 }
 
 /// All locations are in one zone: validation has seen to that.
-fn zone(site: &Site) -> String {
+pub(super) fn zone(site: &Site) -> String {
     let first = site.plan.nodes.iter().find_map(|node| offers(node).first());
     first.map_or_else(String::new, |offer| offer.location.zone().to_string())
 }

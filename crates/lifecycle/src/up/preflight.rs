@@ -40,7 +40,7 @@ async fn obstacles(site: &Site) -> Result<Evidence, Box<Verdict>> {
         .fact("currency", prices.currency()))
 }
 
-fn taken(holders: &[Holder]) -> Result<(), Box<Cause>> {
+pub(super) fn taken(holders: &[Holder]) -> Result<(), Box<Cause>> {
     let foreign: Vec<_> = holders.iter().filter(|it| it.ownership != Ownership::Ours).collect();
     let Some(first) = foreign.first() else { return Ok(()) };
     let message = format!("{} {} exists and is not ours", first.kind, first.name);
@@ -68,7 +68,7 @@ fn lost_bundle(site: &Site, holders: &[Holder]) -> Cause {
 }
 
 /// Returns an obstacle where none of a node's offers can be had.
-fn sold(node: &NodePlan, types: &[ServerType]) -> Result<(), Box<Cause>> {
+pub(super) fn sold(node: &NodePlan, types: &[ServerType]) -> Result<(), Box<Cause>> {
     let why: Vec<_> = offers(node).iter().map(|offer| unavailable(offer, types)).collect();
     if why.iter().any(Option::is_none) {
         return Ok(());
@@ -95,7 +95,7 @@ fn unavailable(offer: &Offer, types: &[ServerType]) -> Option<String> {
     }
 }
 
-fn bill(site: &Site, prices: &PriceList) -> Result<Bill, Box<Cause>> {
+pub(super) fn bill(site: &Site, prices: &PriceList) -> Result<Bill, Box<Cause>> {
     let unknown = |error: spec::plan::PriceError| {
         Box::new(
             Cause::new(codes::SOLD_OUT, "the cluster has no price").because([error.to_string()]),
@@ -125,7 +125,7 @@ pub async fn monthly_cents(site: &Site) -> Option<u64> {
 }
 
 /// Returns the prices of all that the plan may order.
-fn table(site: &Site, prices: &PriceList) -> PriceTable {
+pub(super) fn table(site: &Site, prices: &PriceList) -> PriceTable {
     let euro = |amount: clouds::hetzner::Amount| Euro::from_millionths(amount.millionths());
     let mut table = PriceTable::default();
     for offer in site.plan.nodes.iter().flat_map(offers) {

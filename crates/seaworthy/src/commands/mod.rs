@@ -10,6 +10,7 @@ pub(crate) mod rehearse;
 pub(crate) mod report;
 pub(crate) mod schema;
 pub(crate) mod sim;
+pub(crate) mod status;
 pub(crate) mod up;
 pub(crate) mod validate;
 pub(crate) mod verify;

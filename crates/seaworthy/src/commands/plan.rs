@@ -1,38 +1,40 @@
-//! `plan`: what a cluster file means, before any cloud is asked.
+//! `plan`: what a cluster file means, and what `up` would do about it now.
+
+mod outlook;
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 
 use clap::Args;
-use engine::StateFolder;
-use events::{
-    After, CheckKind, CheckName, ClusterId, NodeName, PlannedCheck, PlannedStage, StageName,
-};
-use lifecycle::up::{self, Circumstances};
+use events::{After, Cause, CheckKind, CheckName, NodeName, PlannedCheck, PlannedStage, StageName};
+use lifecycle::up::{self, Change, Circumstances, Outlook};
 use serde::Serialize;
-use spec::plan::{Endpoint, FirewallPlan, Hardware, NodePlan, Stage, Timeouts};
+use spec::plan::{Bill, Endpoint, FirewallPlan, Hardware, NodePlan, Stage};
 use spec::{Duration, Plan};
 
-use super::{CLUSTER_FILE, read_cluster, state_dir};
 use crate::cli::{Output, Shared};
 use crate::command_error::CommandError;
 use crate::exit::Exit;
+use crate::target::{Sight, TargetArgs};
 use crate::ui::Ui;
 
-/// Show what a cluster file means
+/// Show what a cluster file means, and what `up` would do now
 ///
 /// Nodes with their names and addresses, networks, firewall, addons, and the
-/// stages of `up` with the deadlines of their gates. Asks nobody: what exists
-/// already, and what it costs, only the cloud knows.
+/// stages of `up` with the deadlines of their gates. Where there is a token, the
+/// cloud is asked too: what would be created and changed, which names are taken,
+/// what can be had, and what it costs. Changes nothing.
 #[derive(Args, Debug)]
 pub(crate) struct PlanArgs {
-    /// The cluster file
-    #[arg(value_name = "FILE", default_value = CLUSTER_FILE)]
-    file: PathBuf,
+    #[command(flatten)]
+    target: TargetArgs,
 
     /// Give a gate another deadline, such as `etcd=20m` (can be repeated)
     #[arg(long = "timeout", value_name = "GATE=DURATION", value_parser = timeout)]
     timeouts: Vec<(Stage, Duration)>,
+
+    /// End with exit code 7 where `up` would create or change something
+    #[arg(long)]
+    exit_code: bool,
 }
 
 /// What `plan -o json` prints: the same spelling of keys throughout, unlike a journal's.
@@ -40,6 +42,16 @@ pub(crate) struct PlanArgs {
 struct PlanRecord<'a> {
     cluster: &'a Plan,
     stages: Vec<StageRecord<'a>>,
+    /// What the cloud says; none where it was not asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outlook: Option<OutlookRecord<'a>>,
+}
+
+#[derive(Serialize)]
+struct OutlookRecord<'a> {
+    changes: &'a [Change],
+    bill: Option<&'a Bill>,
+    obstacles: &'a [Cause],
 }
 
 #[derive(Serialize)]
@@ -61,30 +73,51 @@ struct CheckRecord<'a> {
 }
 
 pub(crate) fn run(args: &PlanArgs, shared: &Shared, ui: &Ui) -> Result<(), CommandError> {
-    let (cluster, _) = read_cluster(&args.file, ui)?;
-    let state = state_dir(shared.state_dir.as_ref(), &args.file).join(cluster.name.as_str());
-    let known = StateFolder::peek(&state).map_err(|e| CommandError::new(Exit::Internal, &e))?;
-    // The identity is made by the first run; until then nothing carries it.
-    let id = known.unwrap_or(ClusterId::NIL);
-    let mut plan = Plan::of(&cluster, id);
-    plan.timeouts = args.timeouts.iter().fold(plan.timeouts, |timeouts, (stage, timeout)| {
-        Timeouts::with(timeouts, *stage, *timeout)
-    });
-    plan.timeouts.check(plan.stability_window).map_err(|error| {
-        CommandError::new(Exit::Usage, &error)
-            .hint("give `--timeout proof=…` more, or the file a shorter `stabilityWindow`")
-    })?;
-    let run = up::plan(&plan, id, env!("CARGO_PKG_VERSION"), &Circumstances::default());
+    let sight = args.target.look(&args.timeouts, shared, ui)?;
+    let plan = &sight.plan;
+    let run = up::plan(plan, plan.id, env!("CARGO_PKG_VERSION"), &Circumstances::default());
+    let outlook = asked(&sight)?;
     match ui.output() {
-        Output::Json => ui.json(&PlanRecord::new(&plan, &run.stages))?,
-        Output::Text => print(&plan, &run.title, &run.stages, &mut ui.stdout())?,
+        Output::Json => ui.json(&PlanRecord::new(plan, &run.stages, outlook.as_ref()))?,
+        Output::Text => {
+            let mut out = ui.stdout();
+            print(plan, &run.title, &run.stages, &mut out)?;
+            writeln!(out)?;
+            match (&outlook, &sight.site) {
+                (Some(outlook), _) => outlook::print(plan, outlook, &mut out)?,
+                (None, Err(why)) => {
+                    writeln!(
+                        out,
+                        "The cloud was not asked what is there already, and what it costs:"
+                    )?;
+                    writeln!(out, "{}", why.message())?;
+                }
+                (None, Ok(_)) => {}
+            }
+        }
     }
-    Ok(())
+    outlook.map_or(Ok(()), |outlook| outlook::end(&outlook, args.exit_code))
+}
+
+/// Asks the cloud, where there is a way to it.
+fn asked(sight: &Sight) -> Result<Option<Outlook>, CommandError> {
+    let Ok(site) = &sight.site else { return Ok(None) };
+    let runtime = tokio::runtime::Runtime::new()?;
+    let outlook = runtime.block_on(up::outlook(site));
+    outlook.map(Some).map_err(|failure| {
+        CommandError::say(Exit::Refused, format!("could not ask the cloud: {failure}"))
+    })
 }
 
 impl<'a> PlanRecord<'a> {
-    fn new(cluster: &'a Plan, stages: &'a [PlannedStage]) -> Self {
-        Self { cluster, stages: stages.iter().map(StageRecord::new).collect() }
+    fn new(cluster: &'a Plan, stages: &'a [PlannedStage], outlook: Option<&'a Outlook>) -> Self {
+        let stages = stages.iter().map(StageRecord::new).collect();
+        let outlook = outlook.map(|outlook| OutlookRecord {
+            changes: &outlook.changes,
+            bill: outlook.bill.as_ref(),
+            obstacles: &outlook.obstacles,
+        });
+        Self { cluster, stages, outlook }
     }
 }
 

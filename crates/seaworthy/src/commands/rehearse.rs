@@ -2,17 +2,13 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::net::{IpAddr, Ipv4Addr};
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use clap::Args;
-use events::{Code, Digest, Plan, Role, Secret, private};
-use lifecycle::{Source, Way};
+use events::{Code, Plan, Role, private};
 use report::terminal::say;
-use rustix::process::{Signal, WaitOptions, kill_process, test_kill_process, waitpid};
 use sim::admin::Question;
 use sim::world::fault::{Expected, FAULTS, Fault};
 use spec::Cluster;
@@ -23,10 +19,9 @@ use super::{down, palette, read_cluster, state_dir, up};
 use crate::cli::{Output, Shared};
 use crate::command_error::CommandError;
 use crate::exit::Exit;
-use crate::git_access;
+use crate::rehearsed::Rehearsed;
 use crate::running;
-use crate::standing::{self, Reach, WORLD};
-use crate::target::{CloudArgs, Target, source};
+use crate::standing::{self, Reach, WORLD, pause};
 use crate::ui::Ui;
 
 /// Rehearse bringing a cluster up, in a simulated world
@@ -64,13 +59,6 @@ pub(crate) struct RehearseArgs {
     speed: u32,
 }
 
-/// A rehearsal: its state folder, and the world that it is in.
-struct Rehearsal {
-    folder: PathBuf,
-    cluster: Cluster,
-    bytes: Vec<u8>,
-}
-
 pub(crate) fn run(args: &RehearseArgs, shared: &Shared, ui: &Ui) -> Result<(), CommandError> {
     if args.list_faults {
         return list(ui);
@@ -79,22 +67,23 @@ pub(crate) fn run(args: &RehearseArgs, shared: &Shared, ui: &Ui) -> Result<(), C
     let file = args.file.clone().unwrap_or_default();
     let state = state_dir(shared.state_dir.as_ref(), &file);
     let (folder, standing) = standing::place(&state, cluster.name.as_str())?;
-    let rehearsal = Rehearsal { folder, cluster, bytes };
+    let rehearsed = Rehearsed { folder, cluster, bytes };
     if args.down {
-        return rehearsal.down(standing, ui);
+        return take_down(&rehearsed, standing, ui);
     }
+    rehearsed.keep_file()?;
     let reach = match standing {
         Some(reach) => {
             strike(&reach, &args.faults)?;
             reach
         }
-        None => rehearsal.begin(args)?,
+        None => begin(&rehearsed, args)?,
     };
-    let target = rehearsal.target(&reach)?;
+    let target = rehearsed.target(&reach)?;
     let mut order = up::order(target, args.until)?;
     "rehearse".clone_into(&mut order.plan.command);
     let told = running::run(order, ui).map(|_| ());
-    rehearsal.end(args, &reach, told, ui)
+    end(&rehearsed, args, &reach, told, ui)
 }
 
 /// Reads the cluster file, or the one that is built in.
@@ -111,145 +100,109 @@ fn read(args: &RehearseArgs, ui: &Ui) -> Result<(Cluster, Vec<u8>), CommandError
 /// The cluster that is rehearsed where no file is named.
 const DEMO: &str = include_str!("demo.yaml");
 
-impl Rehearsal {
-    /// Starts a world in a process of its own: it outlives this one.
-    fn begin(&self, args: &RehearseArgs) -> Result<Reach, CommandError> {
-        let log = self.folder.join("sim.log");
-        let out = private::options().write(true).create(true).truncate(true).open(&log)?;
-        let plan = spec::Plan::of(&self.cluster, events::ClusterId::NIL);
-        let names = |role| {
-            let of_role = plan.nodes.iter().filter(move |node| node.role == role);
-            of_role.map(|node| node.name.clone()).collect::<Vec<_>>().join(",")
-        };
-        let mut command = Command::new(std::env::current_exe()?);
-        command
-            .args(["sim", "--speed", &args.speed.to_string(), "--world"])
-            .arg(self.folder.join(WORLD));
-        command.args(["--control-planes", &names(Role::ControlPlane)]);
-        command.args(["--workers", &names(Role::Worker), "--talos", &plan.talos.to_string()]);
-        if let Some(source) = self.source()? {
-            command.args(["--repository", &source.repository, "--revision", &source.revision]);
-            let held = lifecycle::by_gitops(&plan)
-                .map_err(|error| CommandError::new(Exit::Usage, &error))?;
-            let manifests = self.folder.join("repository.json");
-            private::write(&manifests, serde_json::Value::from(held).to_string().as_bytes())?;
-            command.arg("--manifests").arg(manifests);
-        }
-        for fault in &args.faults {
-            command.args(["--fault", fault.name]);
-        }
-        // Ctrl-C is for the run, not for the world.
-        command.process_group(0).stdin(Stdio::null());
-        command.stdout(out.try_clone()?).stderr(out);
-        let mut child = command.spawn()?;
-        for _ in 0..200 {
-            if let Some(reach) = standing::at(&self.folder.join(WORLD)) {
-                return Ok(reach);
-            }
-            if child.try_wait()?.is_some() {
-                break;
-            }
-            pause();
-        }
-        let said = fs::read_to_string(&log).unwrap_or_default();
-        Err(CommandError::say(
-            Exit::Internal,
-            format!("the simulated world did not start: {}", said.trim()),
-        ))
+/// Starts a world in a process of its own: it outlives this one.
+fn begin(rehearsed: &Rehearsed, args: &RehearseArgs) -> Result<Reach, CommandError> {
+    let log = rehearsed.folder.join("sim.log");
+    let out = private::options().write(true).create(true).truncate(true).open(&log)?;
+    let plan = spec::Plan::of(&rehearsed.cluster, events::ClusterId::NIL);
+    let names = |role| {
+        let of_role = plan.nodes.iter().filter(move |node| node.role == role);
+        of_role.map(|node| node.name.clone()).collect::<Vec<_>>().join(",")
+    };
+    let mut command = Command::new(std::env::current_exe()?);
+    command
+        .args(["sim", "--speed", &args.speed.to_string(), "--world"])
+        .arg(rehearsed.folder.join(WORLD));
+    command.args(["--control-planes", &names(Role::ControlPlane)]);
+    command.args(["--workers", &names(Role::Worker), "--talos", &plan.talos.to_string()]);
+    if let Some(source) = rehearsed.source()? {
+        command.args(["--repository", &source.repository, "--revision", &source.revision]);
+        let held =
+            lifecycle::by_gitops(&plan).map_err(|error| CommandError::new(Exit::Usage, &error))?;
+        let manifests = rehearsed.folder.join("repository.json");
+        private::write(&manifests, serde_json::Value::from(held).to_string().as_bytes())?;
+        command.arg("--manifests").arg(manifests);
     }
+    for fault in &args.faults {
+        command.args(["--fault", fault.name]);
+    }
+    // Ctrl-C is for the run, not for the world.
+    command.process_group(0).stdin(Stdio::null());
+    command.stdout(out.try_clone()?).stderr(out);
+    let mut child = command.spawn()?;
+    for _ in 0..200 {
+        if let Some(reach) = standing::at(&rehearsed.folder.join(WORLD)) {
+            return Ok(reach);
+        }
+        if child.try_wait()?.is_some() {
+            break;
+        }
+        pause();
+    }
+    let said = fs::read_to_string(&log).unwrap_or_default();
+    Err(CommandError::say(
+        Exit::Internal,
+        format!("the simulated world did not start: {}", said.trim()),
+    ))
+}
 
-    fn source(&self) -> Result<Option<Source>, CommandError> {
-        source(
-            &self.cluster,
-            |repository, _| Ok(head(repository)),
-            |git| Ok(git_access::rehearsed(git)),
-        )
+/// Ends the world, unless it is wanted, and says how to go on.
+fn end(
+    rehearsed: &Rehearsed,
+    args: &RehearseArgs,
+    reach: &Reach,
+    told: Result<(), CommandError>,
+    ui: &Ui,
+) -> Result<(), CommandError> {
+    let interrupted = matches!(&told, Err(error) if error.exit() == Exit::Interrupted);
+    let mut err = ui.stderr();
+    if interrupted {
+        say(
+            palette(ui),
+            "Standing",
+            "the world waits; `seaworthy rehearse` goes on, `--down` ends it",
+            &mut err,
+        )?;
+        return told;
     }
+    if !args.keep {
+        reach.end();
+        if told.is_err() {
+            let words = "the simulated world; `--keep` leaves it standing";
+            say(palette(ui), "Ended", words, &mut err)?;
+        }
+        if told.is_ok() && ui.output() == Output::Text {
+            say(palette(ui), "Try it", "seaworthy rehearse --keep", &mut err)?;
+            writeln!(err, "              seaworthy rehearse --fault lb-no-healthy-target")?;
+        }
+        return told;
+    }
+    say(palette(ui), "Standing", &format!("process {}", reach.pid), &mut err)?;
+    say(palette(ui), "Try it", "seaworthy rehearse --down", &mut err)?;
+    writeln!(err, "              seaworthy status --rehearsal")?;
+    for fault in struck(reach).unwrap_or_default() {
+        writeln!(err, "              seaworthy sim fault --mend {fault}")?;
+    }
+    // Where the run failed early there is no cluster to look at.
+    if let Ok(kubeconfig) = rehearsed.kubeconfig(reach) {
+        let look = format!("kubectl --kubeconfig {} get nodes", kubeconfig.display());
+        writeln!(err, "              {look}")?;
+    }
+    told
+}
 
-    fn target(&self, reach: &Reach) -> Result<Target, CommandError> {
-        let authority = self.folder.join("cloud-ca.pem");
-        private::write(&authority, reach.authority.as_bytes())?;
-        let cloud = CloudArgs {
-            cloud_endpoint: reach.endpoint.clone(),
-            cloud_ca: Some(authority),
-            token_file: None,
-            my_ip: vec![IpAddr::V4(Ipv4Addr::LOCALHOST)],
-            simulated_speed: Some(reach.speed),
-        };
-        let token = Secret::new(reach.token.as_str());
-        let source = self.source()?;
-        let (cluster, bytes) = (self.cluster.clone(), self.bytes.as_slice());
-        Target::with(cluster, bytes, &self.folder, &cloud, &[], token, source)
+fn take_down(rehearsed: &Rehearsed, standing: Option<Reach>, ui: &Ui) -> Result<(), CommandError> {
+    let Some(reach) = standing else {
+        let _ = fs::remove_dir(&rehearsed.folder);
+        return Err(standing::none_stands());
+    };
+    let mut order = down::order(rehearsed.target(&reach)?);
+    Plan::REHEARSED_TEARDOWN.clone_into(&mut order.plan.command);
+    let told = running::run(order, ui).map(|_| ());
+    if told.is_ok() {
+        reach.end();
     }
-
-    /// Ends the world, unless it is wanted, and says how to go on.
-    fn end(
-        &self,
-        args: &RehearseArgs,
-        reach: &Reach,
-        told: Result<(), CommandError>,
-        ui: &Ui,
-    ) -> Result<(), CommandError> {
-        let interrupted = matches!(&told, Err(error) if error.exit() == Exit::Interrupted);
-        let mut err = ui.stderr();
-        if interrupted {
-            say(
-                palette(ui),
-                "Standing",
-                "the world waits; `seaworthy rehearse` goes on, `--down` ends it",
-                &mut err,
-            )?;
-            return told;
-        }
-        if !args.keep {
-            end_world(reach);
-            if told.is_err() {
-                let words = "the simulated world; `--keep` leaves it standing";
-                say(palette(ui), "Ended", words, &mut err)?;
-            }
-            if told.is_ok() && ui.output() == Output::Text {
-                say(palette(ui), "Try it", "seaworthy rehearse --keep", &mut err)?;
-                writeln!(err, "              seaworthy rehearse --fault lb-no-healthy-target")?;
-            }
-            return told;
-        }
-        say(palette(ui), "Standing", &format!("process {}", reach.pid), &mut err)?;
-        say(palette(ui), "Try it", "seaworthy rehearse --down", &mut err)?;
-        for fault in struck(reach).unwrap_or_default() {
-            writeln!(err, "              seaworthy sim fault --mend {fault}")?;
-        }
-        // Where the run failed early there is no cluster to look at.
-        if let Ok(kubeconfig) = self.kubeconfig(reach) {
-            let look = format!("kubectl --kubeconfig {} get nodes", kubeconfig.display());
-            writeln!(err, "              {look}")?;
-        }
-        told
-    }
-
-    fn kubeconfig(&self, reach: &Reach) -> Result<PathBuf, CommandError> {
-        let target = self.target(reach)?;
-        let runtime = tokio::runtime::Runtime::new()?;
-        let made = runtime.block_on(lifecycle::kubeconfig(&target.site, &Way::LoadBalancer));
-        let made = made.map_err(|error| CommandError::new(Exit::Refused, &error))?;
-        let path = self.folder.join("kubeconfig");
-        private::write(&path, made.reveal().as_bytes())?;
-        Ok(path)
-    }
-
-    fn down(&self, standing: Option<Reach>, ui: &Ui) -> Result<(), CommandError> {
-        let Some(reach) = standing else {
-            let _ = fs::remove_dir(&self.folder);
-            return Err(CommandError::say(Exit::Usage, "no rehearsed world stands")
-                .hint("`seaworthy rehearse --keep` leaves one standing"));
-        };
-        let mut order = down::order(self.target(&reach)?);
-        Plan::REHEARSED_TEARDOWN.clone_into(&mut order.plan.command);
-        let told = running::run(order, ui).map(|_| ());
-        if told.is_ok() {
-            end_world(&reach);
-        }
-        told
-    }
+    told
 }
 
 /// Lets things go wrong in a world that stands already.
@@ -258,33 +211,6 @@ fn strike(reach: &Reach, faults: &[&'static Fault]) -> Result<(), CommandError> 
         ask(reach, &Question::Strike { fault: fault.name.to_owned() })?;
     }
     Ok(())
-}
-
-/// A commit for a simulated repository; the same repository always has the same.
-fn head(repository: &str) -> String {
-    Digest::of(repository.as_bytes()).to_string().chars().take(40).collect()
-}
-
-fn end_world(reach: &Reach) {
-    let Some(pid) = reach.pid() else { return };
-    // One that is gone already needs no end.
-    let _ = kill_process(pid, Signal::TERM);
-    for _ in 0..40 {
-        // Where this process has started it, it has to be seen off as well.
-        let _ = waitpid(Some(pid), WaitOptions::NOHANG);
-        if test_kill_process(pid).is_err() {
-            return;
-        }
-        pause();
-    }
-    // A world that does not listen any more holds nothing that is worth keeping.
-    let _ = kill_process(pid, Signal::KILL);
-    let _ = waitpid(Some(pid), WaitOptions::NOHANG);
-}
-
-#[expect(clippy::disallowed_methods, reason = "another process is waited for")]
-fn pause() {
-    std::thread::sleep(Duration::from_millis(50));
 }
 
 fn list(ui: &Ui) -> Result<(), CommandError> {

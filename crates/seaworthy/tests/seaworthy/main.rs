@@ -11,5 +11,6 @@ mod no_answer;
 mod rehearsal;
 mod reports;
 mod running;
+mod standing;
 mod verify;
 mod workplace;

@@ -67,7 +67,10 @@ impl WorldArgs {
             Some(file) => standing::at(file).ok_or_else(|| {
                 CommandError::say(Exit::Usage, format!("no world stands at {}", file.display()))
             }),
-            None => standing::only(&state_dir(shared.state_dir.as_ref(), "".as_ref())),
+            None => {
+                let state = state_dir(shared.state_dir.as_ref(), "".as_ref());
+                standing::find(&state, None).map(|(_, reach)| reach)
+            }
         }
     }
 }

@@ -1,0 +1,98 @@
+//! Rehearsed clusters: where their state lies, and the worlds they are in.
+
+use std::fs;
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::{Path, PathBuf};
+
+use events::{Digest, Secret, private};
+use lifecycle::{Source, Way};
+use spec::Cluster;
+
+use crate::command_error::CommandError;
+use crate::exit::Exit;
+use crate::git_access;
+use crate::standing::{self, Reach};
+use crate::target::{CloudArgs, Target, source};
+
+/// A rehearsal: its state folder, and what is rehearsed.
+pub(crate) struct Rehearsed {
+    pub(crate) folder: PathBuf,
+    pub(crate) cluster: Cluster,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// The file that is rehearsed, kept beside the world.
+const FILE: &str = "cluster.yaml";
+
+impl Rehearsed {
+    /// Finds the one rehearsal below `state` whose world stands; of the cluster
+    /// `name`, where one is named.
+    pub(crate) fn find(state: &Path, name: Option<&str>) -> Result<(Self, Reach), CommandError> {
+        let (folder, reach) = standing::find(state, name)?;
+        Ok((Self::read(folder)?, reach))
+    }
+
+    fn read(folder: PathBuf) -> Result<Self, CommandError> {
+        let path = folder.join(FILE);
+        let unusable = |why: String| {
+            CommandError::say(Exit::Usage, format!("could not use {}: {why}", path.display()))
+                .hint("`seaworthy rehearse --down` ends the rehearsal")
+        };
+        let bytes = fs::read(&path).map_err(|error| unusable(error.to_string()))?;
+        let cluster = spec::read(&path.display().to_string(), &bytes).into_cluster();
+        let cluster = cluster.map_err(|_| unusable("it is no cluster file".to_owned()))?;
+        Ok(Self { folder, cluster, bytes })
+    }
+
+    /// Keeps what is rehearsed, so that the world can be found without it.
+    pub(crate) fn keep_file(&self) -> Result<(), CommandError> {
+        Ok(private::write(&self.folder.join(FILE), &self.bytes)?)
+    }
+
+    /// Returns how the cloud of its world is reached.
+    pub(crate) fn cloud(&self, reach: &Reach) -> Result<CloudArgs, CommandError> {
+        let authority = self.folder.join("cloud-ca.pem");
+        private::write(&authority, reach.authority.as_bytes())?;
+        Ok(CloudArgs {
+            cloud_endpoint: reach.endpoint.clone(),
+            cloud_ca: Some(authority),
+            token_file: None,
+            my_ip: vec![IpAddr::V4(Ipv4Addr::LOCALHOST)],
+            simulated_speed: Some(reach.speed),
+        })
+    }
+
+    /// Returns what the cluster follows.
+    pub(crate) fn source(&self) -> Result<Option<Source>, CommandError> {
+        source(
+            &self.cluster,
+            |repository, _| Ok(head(repository)),
+            |git| Ok(git_access::rehearsed(git)),
+        )
+    }
+
+    /// Opens it as any other cluster.
+    pub(crate) fn target(&self, reach: &Reach) -> Result<Target, CommandError> {
+        let cloud = self.cloud(reach)?;
+        let token = Secret::new(reach.token.as_str());
+        let source = self.source()?;
+        let (cluster, bytes) = (self.cluster.clone(), self.bytes.as_slice());
+        Target::with(cluster, bytes, &self.folder, &cloud, &[], token, source)
+    }
+
+    /// Writes a kubeconfig for it, and returns where.
+    pub(crate) fn kubeconfig(&self, reach: &Reach) -> Result<PathBuf, CommandError> {
+        let target = self.target(reach)?;
+        let runtime = tokio::runtime::Runtime::new()?;
+        let made = runtime.block_on(lifecycle::kubeconfig(&target.site, &Way::LoadBalancer));
+        let made = made.map_err(|error| CommandError::new(Exit::Refused, &error))?;
+        let path = self.folder.join("kubeconfig");
+        private::write(&path, made.reveal().as_bytes())?;
+        Ok(path)
+    }
+}
+
+/// A commit for a simulated repository; the same repository always has the same.
+fn head(repository: &str) -> String {
+    Digest::of(repository.as_bytes()).to_string().chars().take(40).collect()
+}
