@@ -1,5 +1,6 @@
 //! How to reach an API: from a kubeconfig, or from certificates.
 
+use std::path::Path;
 use std::time::Duration;
 
 use base64::Engine;
@@ -80,6 +81,21 @@ impl Access {
     /// Returns the contexts that the kubeconfig holds.
     pub fn contexts(&self) -> impl Iterator<Item = &str> {
         self.kubeconfig.contexts.iter().map(|context| context.name.as_str())
+    }
+
+    /// Reads the files that the kubeconfig names beside it, where it does not
+    /// say where they are, as kubectl does.
+    #[must_use]
+    pub fn beside(mut self, folder: &Path) -> Self {
+        let clusters = self.kubeconfig.clusters.iter_mut().filter_map(|it| it.cluster.as_mut());
+        clusters.for_each(|it| place(folder, &mut it.certificate_authority));
+        let users = self.kubeconfig.auth_infos.iter_mut().filter_map(|it| it.auth_info.as_mut());
+        for user in users {
+            place(folder, &mut user.client_certificate);
+            place(folder, &mut user.client_key);
+            place(folder, &mut user.token_file);
+        }
+        self
     }
 
     /// Takes certificates and a key, all as PEM.
@@ -165,6 +181,13 @@ impl Default for Timeouts {
             answer: Duration::from_secs(25),
             silence: Duration::from_secs(100),
         }
+    }
+}
+
+/// Puts a relative path into a folder.
+fn place(folder: &Path, file: &mut Option<String>) {
+    if let Some(file) = file.as_mut().filter(|file| Path::new(file.as_str()).is_relative()) {
+        *file = folder.join(file.as_str()).display().to_string();
     }
 }
 

@@ -49,7 +49,7 @@ async fn talos(site: &Site, address: Option<IpAddr>, is_ours: bool) -> Option<Se
             let client = client.map_err(|error| error.failure())?;
             client.machine_status().await.map_err(|error| error.failure())
         });
-        if let Ok(status) = said.await {
+        if let Ok(status) = Box::pin(said).await {
             let stage = format!("{:?}", status.stage).to_lowercase();
             return Some(Seen::Saw(match status.unmet.first() {
                 None => stage,

@@ -64,6 +64,7 @@ pub async fn outlook(site: &Site) -> Result<Outlook, Failure> {
     changes.extend(seen.surplus());
     let mut obstacles: Vec<Cause> = Vec::new();
     obstacles.extend(preflight::taken(&holders).err().map(|cause| *cause));
+    obstacles.extend(preflight::lost_bundle(site, &holders).err().map(|cause| *cause));
     obstacles.extend(seen.sold_out(&types));
     let bill = preflight::bill(site, &prices);
     obstacles.extend(bill.as_ref().err().map(|cause| Cause::clone(cause)));

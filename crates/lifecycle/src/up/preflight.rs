@@ -23,9 +23,7 @@ async fn obstacles(site: &Site) -> Result<Evidence, Box<Verdict>> {
     let failed = |cause: Box<Cause>| Box::new(Verdict::failed(*cause));
     let holders = site.hetzner.holders(&site.wanted().names()).await.map_err(blind)?;
     taken(&holders).map_err(failed)?;
-    if !holders.is_empty() && !site.bundle_file().exists() {
-        return Err(failed(Box::new(lost_bundle(site, &holders))));
-    }
+    lost_bundle(site, &holders).map_err(failed)?;
     let types = site.hetzner.server_types().await.map_err(blind)?;
     let exists =
         |node: &NodePlan| holders.iter().any(|it| it.kind == Kind::Server && it.name == node.name);
@@ -58,13 +56,19 @@ pub(super) fn taken(holders: &[Holder]) -> Result<(), Box<Cause>> {
 }
 
 /// With our id but without our secrets the nodes could never be spoken to.
-fn lost_bundle(site: &Site, holders: &[Holder]) -> Cause {
+pub(super) fn lost_bundle(site: &Site, holders: &[Holder]) -> Result<(), Box<Cause>> {
     let file = site.bundle_file();
-    let line = |it: &Holder| format!("{} {} (id {}) is ours", it.kind, it.name, it.id);
-    Cause::new(codes::BUNDLE_LOST, format!("{} is missing, and the cluster exists", file.display()))
-        .because(holders.iter().map(line))
+    let ours: Vec<_> = holders.iter().filter(|it| it.ownership == Ownership::Ours).collect();
+    if ours.is_empty() || file.exists() {
+        return Ok(());
+    }
+    let line = |it: &&Holder| format!("{} {} (id {}) is ours", it.kind, it.name, it.id);
+    let message = format!("{} is missing, and the cluster exists", file.display());
+    let cause = Cause::new(codes::BUNDLE_LOST, message)
+        .because(ours.iter().map(line))
         .so("a new bundle would lock everybody out of these nodes")
-        .next(explain(codes::BUNDLE_LOST), "tells more")
+        .next(explain(codes::BUNDLE_LOST), "tells more");
+    Err(Box::new(cause))
 }
 
 /// Returns an obstacle where none of a node's offers can be had.

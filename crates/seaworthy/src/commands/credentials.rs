@@ -16,7 +16,7 @@ use crate::ui::Ui;
 /// Print an administrator's kubeconfig
 ///
 /// Made from the cluster's secrets bundle; valid for a year. To have it proves
-/// nothing about the cluster: `seaworthy status` does.
+/// nothing about the cluster: `seaworthy verify` does.
 #[derive(Args, Debug)]
 pub(crate) struct KubeconfigArgs {
     #[command(flatten)]

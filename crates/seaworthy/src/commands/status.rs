@@ -88,11 +88,20 @@ fn last_run(state: &Path) -> Option<LastRun> {
     let outcome = match journal.state.ended() {
         None => "not finished: it goes on now, or its process died".to_owned(),
         Some(RunOutcome::Proven) => "proven".to_owned(),
+        Some(RunOutcome::NotProven { missing }) if missing.iter().all(is_not_asked) => {
+            "proven as far as it was asked to go".to_owned()
+        }
         Some(RunOutcome::NotProven { missing }) => format!("not proven: {}", missing.join(", ")),
         Some(RunOutcome::Failed { unit, cause }) => format!("failed at {unit}: {cause}"),
         Some(RunOutcome::Interrupted { .. }) => format!("interrupted; `{command}` goes on"),
     };
     Some(LastRun { run, command, outcome })
+}
+
+/// The engine says so of stages that a run was to leave out.
+#[expect(clippy::ptr_arg, reason = "it judges the items of a list of texts")]
+fn is_not_asked(missing: &String) -> bool {
+    missing.ends_with(": not asked for")
 }
 
 fn last_words(last: Option<&LastRun>) -> String {

@@ -132,7 +132,7 @@ fn access(args: &VerifyArgs) -> Result<Access, CommandError> {
     let context = args.context.as_deref();
     let access = Access::from_kubeconfig(&bytes, context).map_err(|error| unusable(&error))?;
     known(&access, context)?;
-    Ok(access)
+    Ok(access.beside(path.parent().unwrap_or(Path::new(""))))
 }
 
 /// Finds a wrong context before the client library does, which knows no other names.

@@ -6,6 +6,8 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use rig::{ControlPlane, Kubectl, Node, need};
 use serde_json::{Value, json};
 
@@ -264,8 +266,18 @@ fn doors_that_are_closed_are_told_apart() {
     assert_eq!(ran.exit, 3, "{ran}");
     assert!(ran.stderr.contains("certificate"), "{ran}");
 
-    // A control plane without a node is not healthy.
-    let ran = verify(&place, plane.access().kubeconfig(), &["--gate", "nodes"]);
+    // A control plane without a node is not healthy. What the kubeconfig names
+    // lies beside it, wherever verify runs.
+    let mut beside = config.clone();
+    let user = beside["users"][0]["user"].as_object_mut().unwrap();
+    for (key, file) in [("client-certificate", "me.crt"), ("client-key", "me.key")] {
+        let data = user.remove(&format!("{key}-data")).unwrap();
+        place.write(file, STANDARD.decode(data.as_str().unwrap()).unwrap());
+        user.insert(key.to_owned(), file.into());
+    }
+    let beside = place.write("beside.json", beside.to_string());
+    let elsewhere = Workplace::new();
+    let ran = verify(&elsewhere, &beside, &["--gate", "nodes"]);
     assert_eq!(ran.exit, 3, "{ran}");
     assert!(ran.stderr.contains("the cluster has no node"), "{ran}");
 }

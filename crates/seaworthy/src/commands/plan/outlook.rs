@@ -24,9 +24,12 @@ pub(super) fn print(plan: &Plan, outlook: &Outlook, out: &mut dyn Write) -> io::
         (None, _) => "At a price that the cloud does not tell".to_owned(),
     };
     let count = |fate: Fate| outlook.changes.iter().filter(|it| it.fate == fate).count();
-    let (create, change) = (count(Fate::Create), count(Fate::Change));
-    let keep = outlook.changes.len() - create - change;
-    writeln!(out, "Plan: {create} to create, {change} to change, {keep} to keep. {price}.")
+    let [create, change, keep] = [Fate::Create, Fate::Change, Fate::Keep].map(count);
+    let others = match outlook.changes.len() - create - change - keep {
+        0 => String::new(),
+        others => format!(", {others} not as wanted"),
+    };
+    writeln!(out, "Plan: {create} to create, {change} to change, {keep} to keep{others}. {price}.")
 }
 
 fn print_change(change: &Change, price: Option<Euro>, out: &mut dyn Write) -> io::Result<()> {
@@ -70,8 +73,8 @@ pub(super) fn end(outlook: &Outlook, exit_code: bool) -> Result<(), CommandError
         return Err(CommandError::told(if refused { Exit::Refused } else { Exit::NotProven }));
     }
     let differs = |it: &Change| it.fate != Fate::Keep;
-    match exit_code && outlook.changes.iter().any(differs) {
-        true => Err(CommandError::told(Exit::Different)),
-        false => Ok(()),
+    if exit_code && outlook.changes.iter().any(differs) {
+        return Err(CommandError::told(Exit::Different));
     }
+    Ok(())
 }
