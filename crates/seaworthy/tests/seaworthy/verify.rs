@@ -91,35 +91,36 @@ fn a_kept_rehearsal_is_healthy() {
 /// A real node, without DNS.
 #[test]
 fn a_real_node_is_judged_by_what_it_says() {
-    let Some((plane, node)) = need::node() else { return };
+    let Some((kubernetes, node)) = need::node() else { return };
     let place = Workplace::new();
-    let all = verify(&place, plane.access().kubeconfig(), &["--wait", "30s", "--gate", "nodes"]);
+    let all =
+        verify(&place, kubernetes.access().kubeconfig(), &["--wait", "30s", "--gate", "nodes"]);
     assert_eq!(all.exit, 0, "{all}");
-    no_dns(&place, &plane);
-    a_workload_that_cannot_start(&place, &plane);
-    rights(&place, &plane);
-    a_node_that_is_gone(&place, &plane, node);
+    no_dns(&place, &kubernetes);
+    a_workload_that_cannot_start(&place, &kubernetes);
+    rights(&place, &kubernetes);
+    a_node_that_is_gone(&place, &kubernetes, node);
 }
 
-fn no_dns(place: &Workplace, plane: &ControlPlane) {
-    let kubeconfig = plane.access().kubeconfig();
+fn no_dns(place: &Workplace, kubernetes: &ControlPlane) {
+    let kubeconfig = kubernetes.access().kubeconfig();
     let ran = verify(place, kubeconfig, &[]);
     assert_eq!(ran.exit, 3, "{ran}");
-    insta::assert_snapshot!("verify_without_dns", masked(&shown(&ran), plane));
+    insta::assert_snapshot!("verify_without_dns", masked(&shown(&ran), kubernetes));
     let ran = verify(place, kubeconfig, &["--gate", "api,nodes,workloads"]);
     assert_eq!(ran.exit, 0, "{ran}");
-    insta::assert_snapshot!("verify_some_gates", masked(&shown(&ran), plane));
+    insta::assert_snapshot!("verify_some_gates", masked(&shown(&ran), kubernetes));
 }
 
-fn masked(text: &str, plane: &ControlPlane) -> String {
-    let version = plane.kubectl().run(&["version", "-o", "json"]).unwrap();
+fn masked(text: &str, kubernetes: &ControlPlane) -> String {
+    let version = kubernetes.kubectl().run(&["version", "-o", "json"]).unwrap();
     let version: Value = serde_json::from_str(&version).unwrap();
     let version = version["serverVersion"]["gitVersion"].as_str().unwrap();
-    text.replace(plane.access().server(), "https://SERVER").replace(version, "VERSION")
+    text.replace(kubernetes.access().server(), "https://SERVER").replace(version, "VERSION")
 }
 
 /// The reason is found behind the workload, with the real kubelet's words.
-fn a_workload_that_cannot_start(place: &Workplace, plane: &ControlPlane) {
+fn a_workload_that_cannot_start(place: &Workplace, kubernetes: &ControlPlane) {
     let broken = json!({
         "apiVersion": "apps/v1", "kind": "Deployment",
         "metadata": { "name": "broken", "namespace": "kube-system" },
@@ -127,30 +128,30 @@ fn a_workload_that_cannot_start(place: &Workplace, plane: &ControlPlane) {
             "template": { "metadata": { "labels": { "app": "broken" } }, "spec": { "containers": [{
                 "name": "main", "image": "rig.local/nothing:v1", "imagePullPolicy": "Never" }] } } },
     });
-    plane.kubectl().apply(&broken.to_string()).unwrap();
-    let mut ran = verify(place, plane.access().kubeconfig(), &["--gate", "workloads"]);
+    kubernetes.kubectl().apply(&broken.to_string()).unwrap();
+    let mut ran = verify(place, kubernetes.access().kubeconfig(), &["--gate", "workloads"]);
     for _ in 0..100 {
         if ran.stderr.contains("container main: ErrImageNeverPull") {
             break;
         }
         pause();
-        ran = verify(place, plane.access().kubeconfig(), &["--gate", "workloads"]);
+        ran = verify(place, kubernetes.access().kubeconfig(), &["--gate", "workloads"]);
     }
     assert_eq!(ran.exit, 3, "{ran}");
     assert!(ran.stderr.contains("error[SW0601]: 1 of 1 system workloads is not ready"), "{ran}");
     assert!(ran.stderr.contains("container main: ErrImageNeverPull"), "{ran}");
-    plane.kubectl().run(&["-n", "kube-system", "delete", "deployment", "broken"]).unwrap();
+    kubernetes.kubectl().run(&["-n", "kube-system", "delete", "deployment", "broken"]).unwrap();
 }
 
 /// With just the printed role verify sees all; what is taken away is not seen,
 /// and never called healthy.
-fn rights(place: &Workplace, plane: &ControlPlane) {
+fn rights(place: &Workplace, kubernetes: &ControlPlane) {
     let role = place.run(["verify", "--print-rbac"]);
     assert_eq!(role.exit, 0, "{role}");
-    plane.kubectl().apply(&role.stdout).unwrap();
+    kubernetes.kubectl().apply(&role.stdout).unwrap();
     let all = place.run(["verify", "--print-rbac", "-o", "json"]);
     let all: Value = serde_json::from_str(&all.stdout).unwrap();
-    let kubeconfig = as_account(place, plane);
+    let kubeconfig = as_account(place, kubernetes);
     let ran = verify(place, &kubeconfig, &["--gate", "api,nodes,workloads"]);
     assert_eq!(ran.exit, 0, "{ran}");
     let ran = verify(place, &kubeconfig, &[]);
@@ -165,7 +166,7 @@ fn rights(place: &Workplace, plane: &ControlPlane) {
         ("workloads", "statefulsets"),
         ("dns", "services"),
     ] {
-        plane.kubectl().apply(&without(&all, resource).to_string()).unwrap();
+        kubernetes.kubectl().apply(&without(&all, resource).to_string()).unwrap();
         let ran = until_refused(place, &kubeconfig, gate);
         assert_eq!(ran.exit, 3, "{gate} without {resource}: {ran}");
         assert!(ran.stderr.contains("error[SW0102]"), "{gate} without {resource}: {ran}");
@@ -196,9 +197,9 @@ fn without(role: &Value, resource: &str) -> Value {
     role
 }
 
-/// A kubeconfig for a ServiceAccount that has the role and nothing else.
-fn as_account(place: &Workplace, plane: &ControlPlane) -> PathBuf {
-    let kubectl = plane.kubectl();
+/// A kubeconfig for a service account that has the role and nothing else.
+fn as_account(place: &Workplace, kubernetes: &ControlPlane) -> PathBuf {
+    let kubectl = kubernetes.kubectl();
     let ask = |line: &str| kubectl.run(&line.split(' ').collect::<Vec<_>>()).unwrap();
     ask("create serviceaccount verifier");
     ask(
@@ -206,24 +207,24 @@ fn as_account(place: &Workplace, plane: &ControlPlane) -> PathBuf {
     );
     let token = ask("create token verifier");
     let mut config: Value =
-        serde_json::from_slice(&fs::read(plane.access().kubeconfig()).unwrap()).unwrap();
+        serde_json::from_slice(&fs::read(kubernetes.access().kubeconfig()).unwrap()).unwrap();
     config["users"][0]["user"] = json!({ "token": token.trim() });
     place.write("verifier.json", config.to_string())
 }
 
-fn a_node_that_is_gone(place: &Workplace, plane: &ControlPlane, node: Node) {
+fn a_node_that_is_gone(place: &Workplace, kubernetes: &ControlPlane, node: Node) {
     let name = node.name().to_owned();
-    cordon(plane.kubectl(), &name);
-    let ran = verify(place, plane.access().kubeconfig(), &["--gate", "nodes"]);
+    cordon(kubernetes.kubectl(), &name);
+    let ran = verify(place, kubernetes.access().kubeconfig(), &["--gate", "nodes"]);
     assert!(ran.stderr.contains("1/1 ready, 1 cordoned"), "{ran}");
     drop(node);
-    let mut ran = verify(place, plane.access().kubeconfig(), &["--gate", "nodes"]);
+    let mut ran = verify(place, kubernetes.access().kubeconfig(), &["--gate", "nodes"]);
     for _ in 0..300 {
         if ran.exit == 3 {
             break;
         }
         pause();
-        ran = verify(place, plane.access().kubeconfig(), &["--gate", "nodes"]);
+        ran = verify(place, kubernetes.access().kubeconfig(), &["--gate", "nodes"]);
     }
     assert_eq!(ran.exit, 3, "{ran}");
     let told = ran.stderr.contains("error[SW0313]: 1 of 1 nodes is not ready")
@@ -237,10 +238,10 @@ fn cordon(kubectl: &Kubectl, name: &str) {
 
 #[test]
 fn doors_that_are_closed_are_told_apart() {
-    let Some(plane) = need::control_plane() else { return };
+    let Some(kubernetes) = need::control_plane() else { return };
     let place = Workplace::new();
     let config: Value =
-        serde_json::from_slice(&fs::read(plane.access().kubeconfig()).unwrap()).unwrap();
+        serde_json::from_slice(&fs::read(kubernetes.access().kubeconfig()).unwrap()).unwrap();
 
     // Nobody is there.
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
