@@ -15,7 +15,7 @@ use rustls::{ClientConfig, RootCertStore};
 use sim::admin::{Admin, Answer, AskError, Place, Question, ask, serve};
 use sim::world::fault::{Cast, FAULTS};
 use sim::world::{Settings, World};
-use sim::{Tempo, WallClock};
+use sim::{Clock, Tempo};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
@@ -35,7 +35,7 @@ impl Owned {
             range: format!("127.78.{number}.0/24").parse().unwrap(),
             tempo: Tempo::INSTANT,
             token: TOKEN.to_owned(),
-            clock: WallClock::new(|| Timestamp::from_second(1_800_000_000).unwrap()),
+            clock: Clock::new(|| Timestamp::from_second(1_800_000_000).unwrap()),
             seed: 1,
             talos: vec!["v1.14.1".to_owned()],
             tenants: sim::tenants::Knobs::default(),

@@ -15,9 +15,9 @@ use events::{Clock, Plan, Secret, private};
 use lifecycle::Site;
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
+use sim::Tempo;
 use sim::hetzner::{ForeignCluster, Holding};
 use sim::world::World;
-use sim::{Tempo, WallClock};
 use talos::pki::PrivateKey;
 use talos::secrets::Bundle;
 use tokio::runtime::{Builder, Runtime};
@@ -68,7 +68,7 @@ impl Sea {
             range: range(),
             tempo: Tempo::times(SPEED),
             token: TOKEN.to_owned(),
-            clock: WallClock::new(now),
+            clock: sim::Clock::real(),
             seed: 1,
             talos: vec![cluster.talos.version.to_string()],
             tenants: sim::tenants::Knobs::default(),

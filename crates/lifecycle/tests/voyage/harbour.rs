@@ -19,9 +19,9 @@ use rand::rngs::StdRng;
 use report::Story;
 use report::terminal::{Palette, Plain, Printer as _};
 use serde_json::Value;
+use sim::Tempo;
 use sim::hetzner::ForeignCluster;
 use sim::world::World;
-use sim::{Tempo, WallClock};
 use spec::plan::{Stage, Timeouts};
 use talos::pki::PrivateKey;
 use talos::secrets::Bundle;
@@ -121,7 +121,7 @@ impl Harbour {
             range: format!("127.77.{number}.0/24").parse().unwrap(),
             tempo: Tempo::times(SPEED),
             token: TOKEN.to_owned(),
-            clock: WallClock::new(now),
+            clock: sim::Clock::real(),
             seed: 1,
             talos: vec![cluster.talos.version.to_string()],
             tenants: sim::tenants::Knobs {

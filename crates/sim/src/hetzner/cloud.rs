@@ -24,7 +24,7 @@ use super::rate_limit::RateLimit;
 use super::resources::system_images;
 use super::seed::{ForeignCluster, Snapshot};
 use crate::wire::{Authority, AuthorityError, Serving, serve};
-use crate::{Effects, Tempo, WallClock};
+use crate::{Clock, Effects, Tempo};
 
 /// What a simulated cloud needs.
 pub struct Settings {
@@ -41,7 +41,7 @@ pub struct Settings {
     /// How many calls the project may make in a simulated hour.
     pub calls_per_hour: u32,
     /// Where the time of day comes from.
-    pub clock: WallClock,
+    pub clock: Clock,
     /// Where luck comes from.
     pub rng: StdRng,
     /// Who is told of every change that a client asked for.

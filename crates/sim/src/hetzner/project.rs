@@ -18,7 +18,7 @@ use super::resources::{
 };
 use super::selector::{Labels, check_labels};
 use super::shelf::{Card, Resource, Shelf};
-use crate::{Tempo, WallClock};
+use crate::{Clock, Tempo};
 
 /// All that the project holds. Calls change it under one lock and return at
 /// once; what takes time is left behind as jobs, what concerns the machines as
@@ -26,7 +26,7 @@ use crate::{Tempo, WallClock};
 pub(crate) struct Project {
     pub(crate) tempo: Tempo,
     pub(crate) delays: Delays,
-    pub(crate) clock: WallClock,
+    pub(crate) clock: Clock,
     pub(crate) knobs: Knobs,
     pub(crate) addresses: Addresses,
     pub(crate) actions: BTreeMap<i64, Action>,
@@ -59,7 +59,7 @@ impl Project {
         addresses: Addresses,
         tempo: Tempo,
         delays: Delays,
-        clock: WallClock,
+        clock: Clock,
         rng: StdRng,
     ) -> Self {
         Self {
@@ -105,7 +105,7 @@ impl Project {
         let labels = labels.unwrap_or_default();
         check_labels(&labels)?;
         T::shelf(self).check_name(name, None)?;
-        let (id, created) = (self.new_id(), self.clock.now());
+        let (id, created) = (self.new_id(), self.clock.second());
         Ok(Card { id, name: name.to_owned(), labels, created, protected: false })
     }
 
@@ -131,7 +131,7 @@ impl Project {
     /// Starts actions that follow each other, and returns them as a client
     /// sees them.
     pub(crate) fn start(&mut self, steps: Vec<Step>) -> Vec<Value> {
-        let now = self.clock.now();
+        let now = self.clock.second();
         let mut job = Job::new();
         let mut views = Vec::new();
         for step in steps {
@@ -169,7 +169,7 @@ impl Project {
         if let Some(deed) = deed {
             deed(self);
         }
-        let now = self.clock.now();
+        let now = self.clock.second();
         if let Some(action) = self.actions.get_mut(&id) {
             action.end(outcome, now);
         }

@@ -150,7 +150,7 @@ impl Project {
     }
 
     fn free_card(&mut self, name: String, labels: Labels) -> Card {
-        Card { id: self.new_id(), name, labels, created: self.clock.now(), protected: false }
+        Card { id: self.new_id(), name, labels, created: self.clock.second(), protected: false }
     }
 
     /// Takes a server away as if it had never been, and says whether it was.

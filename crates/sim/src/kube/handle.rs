@@ -8,12 +8,12 @@ use tokio::sync::watch;
 use super::api::{
     DeleteOptions, Deleted, ListOptions, Listed, Patch, Place, State, Watch, WatchOptions, Write,
 };
-use super::clock::Clock;
 use super::processes::Hosted;
 use super::refusal::Refusal;
 use super::resource::{Key, Resource};
 use super::selector::LabelSelector;
 use super::store::Change;
+use crate::Clock;
 
 /// One cluster's API; clones share it.
 ///

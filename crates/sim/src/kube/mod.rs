@@ -23,7 +23,6 @@
 
 pub(crate) mod api;
 mod builtin;
-mod clock;
 pub(crate) mod controllers;
 mod defaults;
 mod event_kind;
@@ -47,7 +46,6 @@ pub use api::{
     DeleteOptions, Deleted, ListOptions, Listed, Patch, Place, Preconditions, Propagation,
     Strictness, Watch, WatchEvent, WatchOptions, Write,
 };
-pub use clock::Clock;
 pub use handle::Kube;
 pub use processes::{PodAnswer, PodRequest, Processes};
 pub use refusal::Refusal;

@@ -28,7 +28,6 @@
 //! are a function of the node's state; no node has a thread of its own.
 
 mod api;
-mod clock;
 mod cluster;
 mod etcd;
 mod facts;
@@ -41,6 +40,7 @@ mod server;
 mod services;
 mod settings;
 mod surroundings;
+mod timestamp;
 mod tls;
 
 pub use cluster::{Cluster, Clusters, Peer};

@@ -3,6 +3,7 @@
 use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
+use jiff::Timestamp;
 use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa,
     Issuer, KeyPair, KeyUsagePurpose, PKCS_ED25519, SanType, date_time_ymd,
@@ -14,7 +15,8 @@ use rustls::{
 };
 use thiserror::Error;
 
-use super::{clock, machine_config::PemPair};
+use super::machine_config::PemPair;
+use crate::clock::since_epoch;
 
 /// How long the certificates of a node's own API are valid.
 const API_VALIDITY: Duration = Duration::from_hours(24);
@@ -52,12 +54,15 @@ pub enum PkiError {
 /// Makes the certificate of a node that has no configuration yet.
 ///
 /// Its issuer is an authority without a name that nobody knows.
-pub(super) fn maintenance(addresses: &[IpAddr]) -> Result<Arc<CertifiedKey>, PkiError> {
+pub(super) fn maintenance(
+    addresses: &[IpAddr],
+    now: Timestamp,
+) -> Result<Arc<CertifiedKey>, PkiError> {
     let mut authority = CertificateParams::default();
     authority.distinguished_name = DistinguishedName::new();
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let issuer = Issuer::new(authority, KeyPair::generate_for(&PKCS_ED25519)?);
-    let params = server("maintenance-service.talos.dev", &[], addresses)?;
+    let params = server("maintenance-service.talos.dev", &[], addresses, now)?;
     certified(&params, &issuer)
 }
 
@@ -67,31 +72,32 @@ pub(super) fn api(
     hostname: &str,
     names: &[String],
     addresses: &[IpAddr],
+    now: Timestamp,
 ) -> Result<Arc<CertifiedKey>, PkiError> {
-    certified(&server(hostname, names, addresses)?, &issuer(authority)?)
+    certified(&server(hostname, names, addresses, now)?, &issuer(authority)?)
 }
 
 /// Makes an authority that is not the cluster's but looks just like it.
-pub(super) fn foreign_authority() -> Result<PemPair, PkiError> {
+pub(super) fn foreign_authority(now: Timestamp) -> Result<PemPair, PkiError> {
     let mut params = CertificateParams::default();
     params.distinguished_name = named(DnType::OrganizationName, "talos");
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     params.key_usages = vec![KeyUsagePurpose::DigitalSignature, KeyUsagePurpose::KeyCertSign];
-    valid_for(&mut params, ADMIN_VALIDITY * 10);
+    valid_for(&mut params, now, ADMIN_VALIDITY * 10);
     let key = KeyPair::generate_for(&PKCS_ED25519)?;
     let certificate = params.self_signed(&key)?.pem();
     Ok(PemPair { certificate, key: Some(key.serialize_pem()) })
 }
 
 /// Makes the client certificate of a Kubernetes administrator.
-pub(super) fn kubernetes_admin(authority: &PemPair) -> Result<PemPair, PkiError> {
+pub(super) fn kubernetes_admin(authority: &PemPair, now: Timestamp) -> Result<PemPair, PkiError> {
     let mut params = CertificateParams::default();
     params.distinguished_name = named(DnType::OrganizationName, "system:masters");
     params.distinguished_name.push(DnType::CommonName, "admin");
     params.key_usages = vec![KeyUsagePurpose::DigitalSignature, KeyUsagePurpose::KeyEncipherment];
     params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
     params.use_authority_key_identifier_extension = true;
-    valid_for(&mut params, ADMIN_VALIDITY);
+    valid_for(&mut params, now, ADMIN_VALIDITY);
     let key = KeyPair::generate()?;
     let certificate = params.signed_by(&key, &issuer(authority)?)?.pem();
     Ok(PemPair { certificate, key: Some(key.serialize_pem()) })
@@ -102,9 +108,10 @@ pub(super) fn kubernetes_server(
     authority: &PemPair,
     names: &[String],
     addresses: &[IpAddr],
+    now: Timestamp,
 ) -> Result<PemPair, PkiError> {
     let key = KeyPair::generate()?;
-    let params = server("kube-apiserver", names, addresses)?;
+    let params = server("kube-apiserver", names, addresses, now)?;
     let certificate = params.signed_by(&key, &issuer(authority)?)?.pem();
     Ok(PemPair { certificate, key: Some(key.serialize_pem()) })
 }
@@ -129,13 +136,14 @@ fn server(
     name: &str,
     names: &[String],
     addresses: &[IpAddr],
+    now: Timestamp,
 ) -> Result<CertificateParams, rcgen::Error> {
     let mut params = CertificateParams::default();
     params.distinguished_name = named(DnType::CommonName, name);
     params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
     params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
     params.use_authority_key_identifier_extension = true;
-    valid_for(&mut params, API_VALIDITY);
+    valid_for(&mut params, now, API_VALIDITY);
     for name in names {
         params.subject_alt_names.push(match name.parse() {
             Ok(address) => SanType::IpAddress(address),
@@ -152,9 +160,9 @@ fn named(kind: DnType, name: &str) -> DistinguishedName {
     subject
 }
 
-/// Makes a certificate valid from now on, for so long.
-fn valid_for(params: &mut CertificateParams, length: Duration) {
-    params.not_before = date_time_ymd(1970, 1, 1) + clock::since_epoch();
+/// Makes a certificate valid from a time on, for so long.
+fn valid_for(params: &mut CertificateParams, from: Timestamp, length: Duration) {
+    params.not_before = date_time_ymd(1970, 1, 1) + since_epoch(from);
     params.not_after = params.not_before + length;
 }
 

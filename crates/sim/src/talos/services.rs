@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::clock;
-
 /// How many events of a service are kept.
 const EVENTS_KEPT: usize = 16;
 
@@ -44,7 +42,11 @@ pub(super) struct ServiceEvent {
 
 /// All services of a node, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Services(BTreeMap<&'static str, Service>);
+pub(super) struct Services {
+    by_name: BTreeMap<&'static str, Service>,
+    /// The time of what happens to them next.
+    now: Timestamp,
+}
 
 impl ServiceState {
     pub(super) fn name(self) -> &'static str {
@@ -58,6 +60,11 @@ impl ServiceState {
 }
 
 impl Services {
+    /// Says what time it is.
+    pub(super) fn at(&mut self, now: Timestamp) {
+        self.now = now;
+    }
+
     /// Something happens to a service.
     pub(super) fn set(&mut self, name: &'static str, state: ServiceState, message: &str) {
         self.put(name, state, Health::Unknown, message);
@@ -69,11 +76,11 @@ impl Services {
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&Service> {
-        self.0.get(name)
+        self.by_name.get(name)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (&'static str, &Service)> {
-        self.0.iter().map(|(name, service)| (*name, service))
+        self.by_name.iter().map(|(name, service)| (*name, service))
     }
 
     /// Says whether a service runs and its check passes.
@@ -82,8 +89,8 @@ impl Services {
     }
 
     fn put(&mut self, name: &'static str, state: ServiceState, health: Health, message: &str) {
-        let at = clock::now();
-        let service = self.0.entry(name).or_insert_with(|| Service::new(state, at));
+        let at = self.now;
+        let service = self.by_name.entry(name).or_insert_with(|| Service::new(state, at));
         (service.state, service.health, service.since) = (state, health, at);
         service.events.push(ServiceEvent { message: message.to_owned(), state, at });
         let old = service.events.len().saturating_sub(EVENTS_KEPT);

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
-use crate::{Effects, Tempo};
+use crate::{Clock, Effects, Tempo};
 
 /// What a node is started with, besides its facts.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// How fast simulated time passes.
     pub tempo: Tempo,
+    /// The time of day.
+    pub clock: Clock,
     /// Where its changes are told.
     pub effects: Effects,
     /// How long things take.
@@ -87,8 +89,8 @@ pub struct Knobs {
 
 impl Settings {
     /// A sound node with realistic delays.
-    pub fn new(tempo: Tempo, effects: Effects) -> Self {
-        Self { tempo, effects, delays: Delays::default(), knobs: Knobs::default() }
+    pub fn new(tempo: Tempo, clock: Clock, effects: Effects) -> Self {
+        Self { tempo, clock, effects, delays: Delays::default(), knobs: Knobs::default() }
     }
 }
 

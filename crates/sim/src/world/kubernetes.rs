@@ -12,10 +12,10 @@ use tokio::task::{AbortHandle, JoinHandle};
 
 use super::lives::Lives;
 use crate::kube::kubelet::NodeSettings;
-use crate::kube::{Clock, Key, Kube, Server, server_config};
+use crate::kube::{Key, Kube, Server, server_config};
 use crate::talos::{KubernetesNode, MachineConfig, NodeFacts};
 use crate::tenants::{self, Cloud, Tenants};
-use crate::{Effects, Tempo};
+use crate::{Clock, Effects, Tempo};
 
 /// The port of the API on every control plane.
 const API_PORT: u16 = 6443;
@@ -39,13 +39,13 @@ pub(super) struct Kubernetes {
 
 impl Kubernetes {
     pub(super) fn begin(
-        tempo: Tempo,
+        (tempo, clock): (Tempo, Clock),
         effects: Effects,
         lives: Lives,
         cloud: Arc<dyn Cloud>,
         knobs: tenants::Knobs,
     ) -> Self {
-        let kube = Kube::empty(Clock::real(), 1);
+        let kube = Kube::empty(clock, 1);
         Self {
             tenants: Tenants::new(kube.clone(), cloud, knobs, tempo),
             kube,
@@ -167,7 +167,7 @@ async fn api(
 ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let addresses: Vec<_> =
         [Some(address), private].into_iter().flatten().map(IpAddr::V4).collect();
-    let pair = config.kubernetes_server(&addresses)?;
+    let pair = config.kubernetes_server(&addresses, kube.clock().now())?;
     let authority = &config.cluster.kubernetes_ca.certificate;
     let tls = server_config(&pair.certificate, pair.key.as_deref().unwrap_or_default(), authority)?;
     let version = config.kubelet.image.as_deref().and_then(|image| image.rsplit(':').next());

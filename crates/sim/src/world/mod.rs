@@ -38,7 +38,7 @@ use self::neighbourhood::Neighbourhood;
 use crate::hetzner::{self, Architecture, Hetzner, ImageStatus, Snapshot, StartError};
 use crate::kube::kubelet::Trouble;
 use crate::wire::{Authority, AuthorityError};
-use crate::{Effects, Tempo, WallClock, talos, tenants};
+use crate::{Clock, Effects, Tempo, talos, tenants};
 
 /// What a world is made with.
 #[derive(Clone, Debug)]
@@ -50,7 +50,7 @@ pub struct Settings {
     /// The token of the cloud's project.
     pub token: String,
     /// The time of day.
-    pub clock: WallClock,
+    pub clock: Clock,
     /// What luck begins with.
     pub seed: u64,
     /// The versions of Talos that the project holds snapshots of.
@@ -95,10 +95,11 @@ impl World {
         let authority = Authority::new("simulated world")?;
         let effects = Effects::default();
         let lives = Lives::default();
+        let time = (tempo, clock.clone());
         let neighbourhood =
-            Arc::new(Neighbourhood::new(tempo, effects.clone(), lives.clone(), tenants));
+            Arc::new(Neighbourhood::new(time, effects.clone(), lives.clone(), tenants));
         let inhabitants = Arc::new(Inhabitants {
-            settings: talos::Settings::new(tempo, effects.clone()),
+            settings: talos::Settings::new(tempo, clock.clone(), effects.clone()),
             neighbourhood: Arc::clone(&neighbourhood),
             lives: lives.clone(),
         });

@@ -9,11 +9,12 @@ use super::kubernetes::Kubernetes;
 use super::lives::Lives;
 use crate::talos::{Cluster, Clusters, MachineConfig, NodeFacts, Surroundings};
 use crate::tenants::{self, Cloud};
-use crate::{Effects, Tempo};
+use crate::{Clock, Effects, Tempo};
 
 /// What is around the nodes of a world.
 pub(super) struct Neighbourhood {
     tempo: Tempo,
+    clock: Clock,
     effects: Effects,
     lives: Lives,
     clusters: Clusters,
@@ -24,9 +25,15 @@ pub(super) struct Neighbourhood {
 }
 
 impl Neighbourhood {
-    pub(super) fn new(tempo: Tempo, effects: Effects, lives: Lives, knobs: tenants::Knobs) -> Self {
+    pub(super) fn new(
+        (tempo, clock): (Tempo, Clock),
+        effects: Effects,
+        lives: Lives,
+        knobs: tenants::Knobs,
+    ) -> Self {
         Self {
             tempo,
+            clock,
             effects,
             lives,
             clusters: Clusters::default(),
@@ -79,7 +86,8 @@ impl Neighbourhood {
         let begin = || {
             let cloud = self.cloud.get().expect("servers run only once the cloud has started");
             let (effects, lives) = (self.effects.clone(), self.lives.clone());
-            Kubernetes::begin(self.tempo, effects, lives, Arc::clone(cloud), knobs.clone())
+            let time = (self.tempo, self.clock.clone());
+            Kubernetes::begin(time, effects, lives, Arc::clone(cloud), knobs.clone())
         };
         use_it(all.entry(config.cluster.id.clone()).or_insert_with(begin))
     }

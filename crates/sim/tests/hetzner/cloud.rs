@@ -21,7 +21,7 @@ use rustls::{ClientConfig, RootCertStore};
 use serde_json::{Value, json};
 use sim::hetzner::{Delays, Hetzner, Machine, Machines, Settings};
 use sim::wire::Authority;
-use sim::{Effects, Tempo, WallClock};
+use sim::{Clock, Effects, Tempo};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
@@ -120,7 +120,7 @@ impl Cloud {
             tempo,
             delays: Delays::default(),
             calls_per_hour,
-            clock: WallClock::new(|| Timestamp::from_second(1_800_000_000).unwrap()),
+            clock: Clock::new(|| Timestamp::from_second(1_800_000_000).unwrap()),
             rng: StdRng::seed_from_u64(7),
             effects: effects.clone(),
             machines: machines.clone(),

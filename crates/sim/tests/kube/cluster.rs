@@ -3,8 +3,8 @@
 use rig::Kubectl;
 use rig::pki::{Authority, Identity};
 use sim::kube::kubelet::{NodeSettings, Trouble};
-use sim::kube::{Clock, Kube, Server, server_config};
-use sim::{Effects, Tempo};
+use sim::kube::{Kube, Server, server_config};
+use sim::{Clock, Effects, Tempo};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sim::Tempo;
 use sim::kube::kubelet::{NodeSettings, Trouble};
-use sim::kube::{Clock, Key, Kube, WatchEvent, WatchOptions, Write};
+use sim::kube::{Key, Kube, WatchEvent, WatchOptions, Write};
+use sim::{Clock, Tempo};
 use tokio::sync::watch;
 use tokio::time::Instant;
 

@@ -102,7 +102,8 @@ async fn old_nodes_know_few_calls() {
     let world = World::new("old");
     let mut facts = sim::talos::NodeFacts::cloud_server("cp-1", [127, 90, 1, 5].into());
     "v1.12.1".clone_into(&mut facts.version);
-    let settings = sim::talos::Settings::new(world.tempo, world.effects.clone());
+    let settings =
+        sim::talos::Settings::new(world.tempo, sim::Clock::real(), world.effects.clone());
     let node = sim::talos::Node::start(facts, settings, world.told.clone());
     node.reaches(Stage::Maintenance).await;
     let mut client = Client::insecure(&node).await.unwrap();

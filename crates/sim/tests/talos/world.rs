@@ -7,7 +7,7 @@ use std::{
 };
 
 use sim::{
-    Effects, Tempo,
+    Clock, Effects, Tempo,
     talos::{
         Cluster, Clusters, KubernetesNode, MachineConfig, Node, NodeFacts, Settings, Stage,
         Surroundings,
@@ -89,7 +89,7 @@ impl World {
         address: [u8; 4],
         settle: impl FnOnce(&mut Settings),
     ) -> Node {
-        let mut settings = Settings::new(self.tempo, self.effects.clone());
+        let mut settings = Settings::new(self.tempo, Clock::real(), self.effects.clone());
         settle(&mut settings);
         let mut facts = NodeFacts::cloud_server(hostname, Ipv4Addr::from(address));
         facts.private_address = Some(Ipv4Addr::new(10, 0, 64, address[3]));

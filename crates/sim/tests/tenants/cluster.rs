@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sim::Tempo;
 use sim::kube::kubelet::{NodeSettings, Trouble};
-use sim::kube::{Clock, DeleteOptions, Key, Kube, Place, Write};
+use sim::kube::{DeleteOptions, Key, Kube, Place, Write};
 use sim::tenants::{Knobs, Tenants};
+use sim::{Clock, Tempo};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 

@@ -11,7 +11,7 @@ use serde_json::Value;
 use sim::admin::{self, Place};
 use sim::world::World;
 use sim::world::fault::{Cast, Fault};
-use sim::{Tempo, WallClock};
+use sim::{Clock, Tempo};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::named;
@@ -73,7 +73,7 @@ async fn serve(args: &ServeArgs, ui: &Ui) -> Result<(), CommandError> {
         range,
         tempo: Tempo::times(args.speed),
         token: token.clone(),
-        clock: WallClock::new(now),
+        clock: Clock::real(),
         seed: 1,
         talos: args.talos.clone(),
         tenants: sim::tenants::Knobs {
@@ -147,9 +147,4 @@ fn free_range(chance: &Chance) -> Result<(Ipv4Net, TcpListener), CommandError> {
     }
     Err(CommandError::say(Exit::Internal, "no loopback network is free")
         .hint("worlds need Linux, where all of 127.0.0.0/8 is the machine itself"))
-}
-
-#[expect(clippy::disallowed_methods, reason = "the simulated world's timestamps are real")]
-fn now() -> jiff::Timestamp {
-    jiff::Timestamp::now()
 }

@@ -31,7 +31,7 @@ pub(crate) async fn gate(State(desk): State<Arc<Desk>>, request: Request, next: 
 }
 
 fn admit(desk: &Desk, request: &Request) -> (Allowance, Result<(), Refusal>) {
-    let now = desk.look(|project| project.clock.now());
+    let now = desk.look(|project| project.clock.second());
     let mut limit = lock(&desk.rate_limit);
     let too_many = || {
         desk.effects.limited();

@@ -44,7 +44,7 @@ pub(super) fn create(project: &mut Project, call: &Call) -> Result<Changed, Refu
     if kind.as_deref() == Some("backup") {
         return Err(Refusal::not_implemented("a backup"));
     }
-    let (id, created) = (project.new_id(), project.clock.now());
+    let (id, created) = (project.new_id(), project.clock.second());
     let server = project.servers.get(call.id())?;
     project.images.put(Image {
         card: Card { id, name: String::new(), labels, created, protected: false },

@@ -118,7 +118,7 @@ pub(crate) fn system_images(project: &mut Project) -> Vec<Image> {
                 id: project.new_id(),
                 name: name.to_owned(),
                 labels: Labels::new(),
-                created: project.clock.now(),
+                created: project.clock.second(),
                 protected: false,
             },
             description: name.replace('-', " "),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{Place, State, Write};
-use crate::kube::clock::stamp;
+use crate::clock::stamp;
 use crate::kube::object;
 use crate::kube::refusal::Refusal;
 

@@ -7,7 +7,7 @@ use rand::{RngExt, SeedableRng};
 use serde_json::Value;
 
 use super::Place;
-use crate::kube::clock::Clock;
+use crate::Clock;
 use crate::kube::object;
 use crate::kube::refusal::Refusal;
 use crate::kube::registry::{DEFINITIONS, Registry};

@@ -3,6 +3,7 @@
 use std::pin::Pin;
 
 use futures::{Stream, stream};
+use jiff::Timestamp;
 use talos_proto::{
     common::Data,
     machine::{
@@ -18,10 +19,14 @@ use talos_proto::{
 use tonic::{Request, Response, Status};
 
 use super::{Api, caller};
-use crate::talos::{
-    Dialect, NodeFacts, clock,
-    node::{Afterwards, Wipe},
-    services::{Health, Service},
+use crate::{
+    clock::since_epoch,
+    talos::{
+        Dialect, NodeFacts,
+        node::{Afterwards, Wipe},
+        services::{Health, Service},
+        timestamp::on_the_wire,
+    },
 };
 
 type Answers<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
@@ -120,7 +125,7 @@ impl MachineService for Api {
         let caller = caller(&request)?;
         self.machine.stop(None, Afterwards::Restart);
         self.happened("MachineService/Reboot", &caller).await;
-        let reboot = Reboot { metadata: None, actor_id: actor() };
+        let reboot = Reboot { metadata: None, actor_id: actor(self.machine.settings.clock.now()) };
         Ok(Response::new(RebootResponse { messages: vec![reboot] }))
     }
 
@@ -133,15 +138,15 @@ impl MachineService for Api {
         let then = if request.get_ref().reboot { Afterwards::Restart } else { Afterwards::Halt };
         self.machine.stop(Some(wipe), then);
         self.happened("MachineService/Reset", &caller).await;
-        let reset = Reset { metadata: None, actor_id: actor() };
+        let reset = Reset { metadata: None, actor_id: actor(self.machine.settings.clock.now()) };
         Ok(Response::new(ResetResponse { messages: vec![reset] }))
     }
 }
 
 /// Names the events that follow from a call; there are none so far, so it only
 /// has to be unlike the others.
-fn actor() -> String {
-    let moment = clock::since_epoch().as_nanos().to_be_bytes();
+fn actor(now: Timestamp) -> String {
+    let moment = since_epoch(now).as_nanos().to_be_bytes();
     uuid::Builder::from_random_bytes(moment).into_uuid().to_string()
 }
 
@@ -168,7 +173,7 @@ fn info(name: &str, service: &Service) -> ServiceInfo {
     let event = |event: &crate::talos::services::ServiceEvent| ServiceEvent {
         msg: event.message.clone(),
         state: event.state.name().to_owned(),
-        ts: Some(clock::on_the_wire(event.at)),
+        ts: Some(on_the_wire(event.at)),
     };
     let last = service.events.last().map(|event| event.message.clone()).unwrap_or_default();
     ServiceInfo {
@@ -179,7 +184,7 @@ fn info(name: &str, service: &Service) -> ServiceInfo {
             unknown: service.health == Health::Unknown,
             healthy: service.health == Health::Healthy,
             last_message: if service.health == Health::Unknown { String::new() } else { last },
-            last_change: Some(clock::on_the_wire(service.since)),
+            last_change: Some(on_the_wire(service.since)),
         }),
     }
 }

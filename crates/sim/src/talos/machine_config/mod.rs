@@ -11,6 +11,7 @@ mod raw;
 
 use std::{collections::BTreeMap, fmt, net::IpAddr};
 
+use jiff::Timestamp;
 use serde::Deserialize;
 
 pub use documents::ConfigError;
@@ -138,11 +139,15 @@ impl MachineConfig {
 
     /// Makes the certificate of the Kubernetes API server on a control plane
     /// with these addresses.
-    pub fn kubernetes_server(&self, addresses: &[IpAddr]) -> Result<PemPair, PkiError> {
+    pub fn kubernetes_server(
+        &self,
+        addresses: &[IpAddr],
+        now: Timestamp,
+    ) -> Result<PemPair, PkiError> {
         let own = ["kubernetes", "kubernetes.default", "kubernetes.default.svc", "localhost"];
         let own = own.into_iter().map(str::to_owned);
         let names: Vec<_> = own.chain(self.cluster.api_cert_sans.iter().cloned()).collect();
-        pki::kubernetes_server(&self.cluster.kubernetes_ca, &names, addresses)
+        pki::kubernetes_server(&self.cluster.kubernetes_ca, &names, addresses, now)
     }
 
     /// Says whether the node is a control plane.

@@ -44,7 +44,8 @@ impl Machine {
     /// Waits in maintenance mode for a configuration.
     async fn maintain(self: &Arc<Self>) -> Result<Arc<MachineConfig>, LifeError> {
         let delays = &self.settings.delays;
-        self.listen(Tls::open(pki::maintenance(&self.addresses())?)?).await?;
+        self.listen(Tls::open(pki::maintenance(&self.addresses(), self.settings.clock.now())?)?)
+            .await?;
         self.change(|state| {
             state.stage = Stage::Maintenance;
             state.services.healthy("apid");
@@ -133,7 +134,7 @@ impl Machine {
         if let Some(known) = self.foreign.get() {
             return Ok(known.clone());
         }
-        let made = pki::foreign_authority()?;
+        let made = pki::foreign_authority(self.settings.clock.now())?;
         Ok(self.foreign.get_or_init(|| made).clone())
     }
 
@@ -145,7 +146,7 @@ impl Machine {
         let hostname = self.hostname();
         let mut names = config.cert_sans.clone();
         names.push(hostname.clone());
-        pki::api(authority, &hostname, &names, &self.addresses())
+        pki::api(authority, &hostname, &names, &self.addresses(), self.settings.clock.now())
     }
 
     async fn listen(self: &Arc<Self>, tls: Tls) -> Result<(), LifeError> {

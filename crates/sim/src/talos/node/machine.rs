@@ -14,7 +14,7 @@ use super::{KnobsNow, State};
 use crate::{
     Answer, Effect,
     talos::{
-        NodeFacts, PemPair, Settings, Surroundings, clock,
+        NodeFacts, PemPair, Settings, Surroundings,
         cluster::Peer,
         resources::{self, Description, Resources},
         server::ApiServer,
@@ -73,8 +73,10 @@ impl Machine {
     pub(in crate::talos) fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
         let mut answer = None;
         self.state.send_modify(|state| {
-            state.since = clock::now();
+            let now = self.settings.clock.now();
+            state.services.at(now);
             answer = Some(change(state));
+            state.since = now;
         });
         self.tell_watchers();
         answer.expect("send_modify calls its closure")

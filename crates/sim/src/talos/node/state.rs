@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::{super::services::Services, Stage};
-use crate::talos::{Cluster, KubernetesNode, MachineConfig, clock, cluster::Membership};
+use crate::talos::{Cluster, KubernetesNode, MachineConfig, cluster::Membership};
 
 /// Everything about a node that changes; what callers read is made of it.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ impl State {
         Self {
             stage: Stage::Off,
             failure: None,
-            since: clock::now(),
+            since: Timestamp::UNIX_EPOCH,
             config: None,
             staged: None,
             cluster: None,

@@ -11,7 +11,7 @@ use talos_proto::cosi::resource::{EventType, Metadata, Resource, Spec};
 use tokio::sync::broadcast;
 
 use super::{Definition, definition};
-use crate::talos::clock;
+use crate::talos::timestamp::on_the_wire;
 
 /// How many changes a slow watcher may be behind.
 const CHANGES_KEPT: usize = 512;
@@ -207,8 +207,8 @@ impl Held {
             version: self.version.to_string(),
             owner: (*owner).to_owned(),
             phase: "running".to_owned(),
-            created: Some(clock::on_the_wire(self.created)),
-            updated: Some(clock::on_the_wire(self.updated)),
+            created: Some(on_the_wire(self.created)),
+            updated: Some(on_the_wire(self.updated)),
             ..Metadata::default()
         };
         let spec = Spec { proto_spec: proto.clone(), yaml_spec: yaml.clone() };
