@@ -63,15 +63,13 @@ pub(crate) fn run(args: &SimArgs, shared: &Shared, ui: &Ui) -> Result<(), Comman
 impl WorldArgs {
     /// Finds the world that is meant.
     fn reach(&self, shared: &Shared) -> Result<Reach, CommandError> {
-        match &self.world {
-            Some(file) => standing::at(file).ok_or_else(|| {
+        if let Some(file) = &self.world {
+            return standing::at(file).ok_or_else(|| {
                 CommandError::say(Exit::Usage, format!("no world stands at {}", file.display()))
-            }),
-            None => {
-                let state = state_dir(shared.state_dir.as_ref(), "".as_ref());
-                standing::find(&state, None).map(|(_, reach)| reach)
-            }
+            });
         }
+        let state = state_dir(shared.state_dir.as_ref(), "".as_ref());
+        standing::find(&state, None).map(|(_, reach)| reach)
     }
 }
 
