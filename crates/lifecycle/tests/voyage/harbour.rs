@@ -43,6 +43,7 @@ const ADDONS: &str = "    cilium: {}
     hcloud-ccm: {}
     hcloud-csi: {}
     sealed-secrets: {}
+    metrics-server: {}
     flux: { repository: \"ssh://git@example.com/fleet\", branch: main, path: clusters/demo }
 ";
 

@@ -193,6 +193,17 @@ pub const FAULTS: &[Fault] = &[
         },
     },
     Fault {
+        name: "metrics-server-crashing",
+        does: "the pods of metrics-server keep exiting",
+        expected: Expected::Failed { check: "metrics-server", code: 403 },
+        wound: Wound::Heals,
+        turn: |world, cast, turn| {
+            for node in cast.all() {
+                world.trouble(node, |trouble| trouble.crash("metrics-server", turn.strikes()));
+            }
+        },
+    },
+    Fault {
         name: "name-taken",
         does: "somebody else has a server with the name of the first control plane",
         expected: Expected::Failed { check: "preflight", code: 205 },
