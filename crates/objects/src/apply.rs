@@ -93,7 +93,7 @@ impl Cluster {
     ) -> Result<Applied, ApiError> {
         let tried = format!("apply {}", object.id());
         let ask = self.patch(&tried, object, ownership, before).await?;
-        let answer = self.send(ask).await.map_err(|error| error.about(object.id()))?;
+        let answer = self.send(ask).await.map_err(|error| error.about_sent(object))?;
         let now = Self::read(&tried, object, &answer)?;
         let change = Change::between(answer.status, before, now.version().as_ref());
         Ok(Applied { object: now, change, warnings: answer.warnings })
@@ -110,7 +110,7 @@ impl Cluster {
         let before = live.and_then(Object::version);
         let ask = self.patch(&tried, object, ownership, before.as_ref()).await?;
         let answer = self.send(ask.with("dryRun", "All")).await;
-        let answer = answer.map_err(|error| error.about(object.id()))?;
+        let answer = answer.map_err(|error| error.about_sent(object))?;
         let would_be = Self::read(&tried, object, &answer)?;
         let change = match live {
             None => Change::Created,

@@ -16,7 +16,7 @@
 //!               ▼                          │
 //!            ApiError                      ▼
 //!         tried, trouble,      Status · explain · Removal      (pure)
-//!         class, next step
+//!         class, next step     fields ─► compare · diff        (pure)
 //! ```
 //!
 //! **Invariants.**
@@ -27,15 +27,21 @@
 //! - "Gone" is only said where the API said so; an error never is.
 //! - A warning of the API stays with the call that caused it.
 //! - What tells states apart ([`Status`], [`explain`], [`layers`],
-//!   [`Removal`]) is pure over objects and times that are passed in.
+//!   [`Removal`], [`compare`], [`diff`]) is pure over objects and times that are
+//!   passed in.
+//! - A field is named by a [typed path](fields::FieldPath), never by a text
+//!   with dots. Values of Secrets are hidden before anybody can show them.
 
 mod apply;
 mod chain;
 mod cluster;
+pub mod compare;
 mod connect;
 mod delete;
+pub mod diff;
 mod discovery;
 mod error;
+pub mod fields;
 mod layers;
 mod list;
 pub mod manifest;
@@ -56,7 +62,7 @@ pub use discovery::Resource;
 pub use error::{ApiError, FieldConflict, FieldProblem, Trouble, Unreachable};
 pub use layers::{Layer, Rank, SameObjectTwice, layers};
 pub use list::{Listed, Scope};
-pub use manifest::ManifestError;
+pub use manifest::{ManifestError, ManifestErrors};
 pub use object::{Kind, NotAnObject, Object, ObjectId, Version};
 pub use status::Status;
 pub use watch::{Sighting, Watch};

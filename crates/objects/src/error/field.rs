@@ -2,32 +2,69 @@
 
 use std::fmt;
 
+use serde_json::Value;
+
+use crate::fields::FieldPath;
+
 /// A field that another manager owns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldConflict {
     /// Who owns it, such as `kubectl`.
     pub manager: String,
-    /// The path, as the API writes it: `.spec.containers[name="app"].image`.
-    pub path: String,
+    /// Which field.
+    pub path: FieldPath,
 }
 
 /// A field that the API does not take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldProblem {
-    /// The path, where the API names one: `spec.ports[0].port`.
-    pub path: String,
+    /// Which field, where the API names one.
+    pub path: Option<FieldPath>,
     /// The reason as a word, such as `FieldValueRequired`.
     pub reason: String,
     /// What is wrong with it.
     pub message: String,
 }
 
+// === impl FieldConflict ===
+
 impl FieldConflict {
     /// Reads a cause: `conflict with "kubectl" using apps/v1`. The manager
     /// stands nowhere else.
     pub(super) fn of(message: &str, path: &str) -> Self {
         let manager = message.split('"').nth(1).unwrap_or(message);
-        Self { manager: manager.to_owned(), path: path.to_owned() }
+        Self { manager: manager.to_owned(), path: told(path).unwrap_or_default() }
+    }
+
+    /// Tells names with dots apart, now that it is known what was sent.
+    pub(super) fn in_sent(&mut self, sent: &Value) {
+        reread(&mut self.path, sent);
+    }
+}
+
+// === impl FieldProblem ===
+
+impl FieldProblem {
+    pub(super) fn of(path: &str, reason: &str, message: &str) -> Self {
+        Self { path: told(path), reason: reason.to_owned(), message: message.to_owned() }
+    }
+
+    pub(super) fn in_sent(&mut self, sent: &Value) {
+        if let Some(path) = &mut self.path {
+            reread(path, sent);
+        }
+    }
+}
+
+/// What the API calls a path is shown, even where it has another form.
+fn told(path: &str) -> Option<FieldPath> {
+    let whole = || (!path.is_empty() && path != "<nil>").then(|| FieldPath::of_fields([path]));
+    FieldPath::told(path, None).or_else(whole)
+}
+
+fn reread(path: &mut FieldPath, sent: &Value) {
+    if let Some(better) = FieldPath::told(&path.as_told(), Some(sent)) {
+        *path = better;
     }
 }
 
@@ -39,10 +76,9 @@ impl fmt::Display for FieldConflict {
 
 impl fmt::Display for FieldProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.path.is_empty() {
-            f.write_str(&self.message)
-        } else {
-            write!(f, "`{}`: {}", self.path, self.message)
+        match &self.path {
+            Some(path) => write!(f, "`{path}`: {}", self.message),
+            None => f.write_str(&self.message),
         }
     }
 }

@@ -13,7 +13,7 @@ use std::error::Error;
 
 use events::{Arrival, Class, Failure};
 
-use crate::ObjectId;
+use crate::{Object, ObjectId};
 
 /// A request that was not answered as hoped: what was tried, what came of it,
 /// and what to do next.
@@ -51,6 +51,18 @@ impl ApiError {
             _ => {}
         }
         self
+    }
+
+    /// Says what the API could not know about the object that it was sent: also
+    /// where the names of its fields end.
+    pub(crate) fn about_sent(mut self, object: &Object) -> Self {
+        let sent = object.body();
+        match &mut self.trouble {
+            Trouble::Ownership(fields) => fields.iter_mut().for_each(|field| field.in_sent(sent)),
+            Trouble::Invalid(problems) => problems.iter_mut().for_each(|one| one.in_sent(sent)),
+            _ => {}
+        }
+        self.about(object.id())
     }
 
     /// Returns what was tried, such as `apply configmap/a in namespace b`.

@@ -103,11 +103,7 @@ fn conflict(status: &Status) -> Trouble {
 }
 
 fn problems(status: &Status) -> Vec<FieldProblem> {
-    let of = |cause: &StatusCause| FieldProblem {
-        path: cause.field.clone(),
-        reason: cause.reason.clone(),
-        message: cause.message.clone(),
-    };
+    let of = |cause: &StatusCause| FieldProblem::of(&cause.field, &cause.reason, &cause.message);
     let found: Vec<FieldProblem> = causes(status).iter().map(of).collect();
     if found.is_empty() { vec![told(&status.message)] } else { found }
 }
@@ -118,11 +114,9 @@ fn told(message: &str) -> FieldProblem {
     let (rest, problem) = message.rsplit_once(": ").unwrap_or(("", message));
     let path = rest.rsplit_once(": ").map_or(rest, |(_, path)| path);
     if is_unknown_field(message) && path.starts_with('.') {
-        let (path, message) = (path.to_owned(), problem.to_owned());
-        return FieldProblem { path, reason: "FieldNotDeclared".to_owned(), message };
+        return FieldProblem::of(path, "FieldNotDeclared", problem);
     }
-    let message = message.to_owned();
-    FieldProblem { path: String::new(), reason: String::new(), message }
+    FieldProblem::of("", "", message)
 }
 
 fn is_unknown_field(message: &str) -> bool {
@@ -169,8 +163,8 @@ mod tests {
             ] } });
         assert_eq!(
             shown(409, &conflict),
-            "`.spec.replicas` belongs to kube-controller-manager, \
-             `.spec.template.spec.containers[name=\"app\"].image` belongs to kubectl"
+            "`spec.replicas` belongs to kube-controller-manager, \
+             `spec.template.spec.containers[name=\"app\"].image` belongs to kubectl"
         );
         let changed = json!({ "reason": "Conflict", "message": "the object has been modified" });
         assert_eq!(shown(409, &changed), "the object has been modified");
@@ -182,7 +176,7 @@ mod tests {
     fn internal_errors_that_are_mistakes_of_ours_are_told_apart() {
         let unknown = json!({ "reason": "InternalError", "message": "failed to create typed patch \
             object (a/s; /v1, Kind=Service): .spec.prots: field not declared in schema" });
-        assert_eq!(shown(500, &unknown), "`.spec.prots`: field not declared in schema");
+        assert_eq!(shown(500, &unknown), "`spec.prots`: field not declared in schema");
         let large = json!({ "message": "etcdserver: request is too large" });
         assert_eq!(Trouble::of(500, None, large.to_string().as_bytes()), Trouble::TooLarge);
         let leader = json!({ "message": "etcdserver: leader changed" });

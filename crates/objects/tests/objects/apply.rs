@@ -89,11 +89,11 @@ async fn fields_of_others_are_listed_and_taken_only_by_force() {
     let ours = harbour.config_map("a", json!({ "k": "ours", "x.y": "ours" }));
     let error = harbour.apply(&ours).await.unwrap_err();
     let Trouble::Ownership(fields) = error.trouble() else { panic!("{error:?}") };
-    let paths: Vec<&str> = fields.iter().map(|field| field.path.as_str()).collect();
-    assert_eq!(paths, [".data.k", ".data.x.y"]);
+    let paths: Vec<String> = fields.iter().map(|field| field.path.to_string()).collect();
+    assert_eq!(paths, ["data.k", r#"data["x.y"]"#]);
     assert!(fields.iter().all(|field| field.manager == "kubectl-create"), "{fields:?}");
     let text = error.to_string();
-    assert!(text.contains("`.data.k` belongs to kubectl-create"), "{text}");
+    assert!(text.contains("`data.k` belongs to kubectl-create"), "{text}");
     assert!(text.ends_with("leave these fields out, or take them by force"), "{text}");
     assert!(!error.class().is_retryable());
     let taken = harbour.apply_as(&ours, Ownership::Take).await.unwrap();
