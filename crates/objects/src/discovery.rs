@@ -64,6 +64,32 @@ impl Cluster {
         })
     }
 
+    /// Returns every kind whose objects are in namespaces and can be listed,
+    /// each in one version.
+    pub(crate) async fn namespaced_resources(&self) -> Result<Vec<Resource>, ApiError> {
+        let namespace =
+            Kind { group: String::new(), version: "v1".into(), kind: "Namespace".into() };
+        self.resource(&namespace).await?;
+        let catalogue = self.discovery().known();
+        let listed =
+            |one: &&Resource| one.namespaced && one.verbs.iter().any(|verb| verb == "list");
+        let mut all: Vec<Resource> = catalogue.resources.values().filter(listed).cloned().collect();
+        let name = |one: &Resource| (one.kind.group.clone(), one.kind.kind.clone());
+        all.sort_by_key(name);
+        all.dedup_by(|a, b| a.kind.is(&b.kind.group, &b.kind.kind));
+        Ok(all)
+    }
+
+    /// Asks anew whether a kind is served in any version. One whose group does
+    /// not answer may be.
+    pub(crate) async fn serves(&self, kind: &Kind) -> Result<bool, ApiError> {
+        let catalogue = Arc::new(self.ask_catalogue(kind).await?);
+        self.discovery().keep(&catalogue);
+        let group = format!("{}/", kind.group);
+        let stale = catalogue.stale.iter().any(|one| one.starts_with(&group));
+        Ok(stale || catalogue.resources.keys().any(|one| one.is(&kind.group, &kind.kind)))
+    }
+
     async fn ask_catalogue(&self, kind: &Kind) -> Result<Catalogue, ApiError> {
         let mut catalogue = Catalogue::default();
         for path in ["/api", "/apis"] {
@@ -112,6 +138,13 @@ impl Resource {
             }
             None => format!("{root}/{}", self.plural),
         }
+    }
+
+    /// Puts an object where it is: into the default namespace where it says
+    /// none, as kubectl does, and into none where its kind is of the whole cluster.
+    pub(crate) fn place(&self, cluster: &Cluster, id: &ObjectId) -> ObjectId {
+        let namespace = id.namespace.as_deref().unwrap_or(cluster.default_namespace());
+        id.kind.named(Some(namespace).filter(|_| self.namespaced), id.name.clone())
     }
 
     /// Returns the path of an object. One that should be in a namespace and

@@ -4,19 +4,21 @@
 //! **What it is for.** Everything of ours that talks to a Kubernetes API: the
 //! addons, the gates, the commands on objects.
 //!
-//! **What it is not.** It decides nothing about a run. It neither retries nor
-//! sleeps: an error has a [class](ApiError::class), and whoever waits knows how
-//! long. It does not know what an addon is.
+//! **What it is not.** It decides nothing about a run, and does not know what
+//! an addon is. Requests are neither repeated nor paused for: an error has a
+//! [class](ApiError::class). Only [`Cluster::wait`] and [`Cluster::remove`]
+//! look again, on the clock that they are given.
 //!
 //! ```text
 //!  bytes ─► manifest ─► Object ─► layers ─┐
 //!                                         ▼
-//!  Access ─► Cluster ─► resource ─► apply · preview · delete   (a Permit each)
+//!  Access ─► Cluster ─► resource ─► apply · preview · delete · force   (a Permit each)
 //!               │                   get · list · watch · why
-//!               ▼                          │
-//!            ApiError                      ▼
-//!         tried, trouble,      Status · explain · Removal      (pure)
-//!         class, next step     fields ─► compare · diff        (pure)
+//!               ▼                          │    │
+//!            ApiError                      │    └─► lookout ─► wait · remove  (many at once)
+//!         tried, trouble,                  ▼                     │
+//!         class, next step     Status · Ailment · explain · Goal · Removal    (pure)
+//!                              fields ─► compare · diff                       (pure)
 //! ```
 //!
 //! **Invariants.**
@@ -26,11 +28,13 @@
 //!   touches another one.
 //! - "Gone" is only said where the API said so; an error never is.
 //! - A warning of the API stays with the call that caused it.
-//! - What tells states apart ([`Status`], [`explain`], [`layers`],
-//!   [`Removal`], [`compare`], [`diff`]) is pure over objects and times that are
-//!   passed in.
+//! - What tells states apart ([`Status`], [`Ailment`], [`explain`], [`layers`],
+//!   [`Goal`], [`Removal`], [`compare`], [`diff`]) is pure over objects and times
+//!   that are passed in.
 //! - A field is named by a [typed path](fields::FieldPath), never by a text
 //!   with dots. Values of Secrets are hidden before anybody can show them.
+//! - However many objects are waited for, there is one watch per kind and
+//!   namespace.
 
 mod apply;
 mod chain;
@@ -42,27 +46,37 @@ pub mod diff;
 mod discovery;
 mod error;
 pub mod fields;
+mod jsonpath;
 mod layers;
 mod list;
+mod lookout;
 pub mod manifest;
 mod object;
 mod request;
 mod status;
+mod wait;
 mod watch;
 
 pub use apply::{Applied, Change, FIELD_MANAGER, Ownership};
-pub use chain::{Chain, Link, Surroundings, explain};
+pub use chain::{Chain, Link, LogTail, Surroundings, explain};
 pub use cluster::{Cluster, Health, ServerVersion};
 pub use connect::{Access, AccessError, Timeouts};
 pub use delete::{
-    Deleted, Deletion, Doomed, Gone, Look, LookErrors, Propagation, Remains, Removal, RemovalState,
-    Waiting,
+    Deleted, Deletion, Doomed, Finalizer, Force, ForceNamespaces, Gone, Impatience, Look,
+    Milestone, NotForced, NotRemoved, Patience, Propagation, Remains, Removal, RemovalEvent,
+    RemovalState, RemovalTerms, Removed, Waiting,
 };
 pub use discovery::Resource;
 pub use error::{ApiError, FieldConflict, FieldProblem, Trouble, Unreachable};
+pub use jsonpath::{JsonPath, PathError, PathProblem};
 pub use layers::{Layer, Rank, SameObjectTwice, layers};
 pub use list::{Listed, Scope};
+pub use lookout::LookErrors;
 pub use manifest::{ManifestError, ManifestErrors};
 pub use object::{Kind, NotAnObject, Object, ObjectId, Version};
-pub use status::Status;
+pub use status::{Ailment, AilmentKind, Claims, Status};
+pub use wait::{
+    Goal, GoalError, Met, Miss, Missed, NoRollout, Order, Subject, Terms, Unmet, ValueTest,
+    ValueTestError, Wait, WaitError, WaitEvent,
+};
 pub use watch::{Sighting, Watch};

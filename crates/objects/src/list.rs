@@ -11,7 +11,7 @@ use crate::{ApiError, Cluster, Kind, Object, Resource};
 const PAGE: &str = "500";
 
 /// Which objects of a kind are meant.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Scope {
     kind: Kind,
     namespace: Option<String>,

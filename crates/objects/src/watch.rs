@@ -106,6 +106,11 @@ impl Watch {
         }
     }
 
+    /// Returns whether a list has succeeded: then an error is one of watching.
+    pub(crate) fn has_listed(&self) -> bool {
+        self.from.is_some()
+    }
+
     async fn connect(&mut self, from: &str) -> Result<(), ApiError> {
         let resource = self.cluster.resource(self.scope.kind()).await?;
         let ask = self.scope.ask(&resource, self.tried.clone());

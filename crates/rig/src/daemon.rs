@@ -122,6 +122,18 @@ impl Daemon {
         }
     }
 
+    /// Ends the daemon without asking, as a crash would.
+    pub fn kill(mut self) {
+        // If it is gone already, that is what was wanted.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// Returns the daemon's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Returns the daemon's process.
     pub fn process(&self) -> Option<Process> {
         self.process

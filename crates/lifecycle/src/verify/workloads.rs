@@ -98,11 +98,8 @@ async fn reasons(verify: &Verify, object: &Object) -> Vec<String> {
         Ok(cluster) => cluster,
         Err(error) => return unseen(error.to_string()),
     };
-    match cluster.why_of(object).await {
-        Ok(chain) if !chain.links.is_empty() => chain.lines(),
-        Ok(_) => vec![line(object)],
-        Err(error) => unseen(error.to_string()),
-    }
+    let chain = cluster.why_of(object).await;
+    if chain.links.is_empty() { vec![line(object)] } else { chain.lines() }
 }
 
 fn line(object: &Object) -> String {

@@ -1,87 +1,97 @@
 //! Fetches what an explanation needs, and no more.
 
-use serde_json::Value;
-
-use super::{Chain, Link, Surroundings, explain, path};
-use crate::{ApiError, Cluster, Kind, Object, ObjectId, Scope};
+use super::leads::{Want, kind, leads, wants};
+use super::log::LogOf;
+use super::{Chain, Found, Link, Pool, Surroundings, explain, who};
+use crate::{ApiError, Cluster, Object, ObjectId, Scope, Trouble};
 
 impl Cluster {
     /// Explains why an object is not ready; an empty chain where it is.
     pub async fn why(&self, id: &ObjectId) -> Result<Chain, ApiError> {
         if let Some(root) = self.get(id).await? {
-            return self.why_of(&root).await;
+            return Ok(self.why_of(&root).await);
         }
         let link = Link { who: id.to_string(), says: "it is not there".to_owned() };
         Ok(Chain { links: vec![link] })
     }
 
-    /// Explains why an object that was just fetched is not ready.
-    pub async fn why_of(&self, root: &Object) -> Result<Chain, ApiError> {
+    /// Explains why an object that was just fetched is not ready. What cannot
+    /// be looked at is a link of the chain.
+    pub async fn why_of(&self, root: &Object) -> Chain {
+        let around = self.surroundings(root).await;
+        explain(root, &around)
+    }
+
+    /// Fetches what lies around an object, as far as it may explain it.
+    pub async fn surroundings(&self, root: &Object) -> Surroundings {
         let mut around = Surroundings::default();
-        if let (Some(selector), Some(namespace)) = (selector(root), &root.id().namespace) {
-            let scope = |api_version, kind| {
-                let kind = Kind::new(api_version, kind).expect("a constant apiVersion is one");
-                Scope::all(kind).within(namespace).labelled(&selector)
-            };
-            if root.kind().is("apps", "Deployment") {
-                around.replica_sets = self.list(&scope("apps/v1", "ReplicaSet")).await?.objects;
+        let mut asked = Vec::new();
+        // What was fetched shows where to look next, until nothing new does.
+        loop {
+            let open = open_wants(root, &around, &asked);
+            if open.is_empty() {
+                break;
             }
-            around.pods = self.list(&scope("v1", "Pod")).await?.objects;
+            for want in open {
+                self.fetch(&want, &mut around).await;
+                asked.push(want);
+            }
         }
-        let mut events = Vec::new();
-        for object in path(root, &around) {
-            events.extend(self.events_about(object).await?);
+        self.fetch_details(root, &mut around).await;
+        around
+    }
+
+    async fn fetch(&self, want: &Want, around: &mut Surroundings) {
+        let fetched = match want {
+            Want::Many(scope) => {
+                self.list(scope).await.map(|listed| around.objects.extend(listed.objects))
+            }
+            Want::One(id) => self.get(id).await.map(|found| match found {
+                Some(object) => around.objects.push(object),
+                None => around.absent.push(id.clone()),
+            }),
+        };
+        if let Err(error) = fetched
+            && !matches!(error.trouble(), Trouble::KindMissing { .. })
+        {
+            around.blind.push(error.to_string());
         }
-        around.events = events;
-        Ok(explain(root, &around))
+    }
+
+    async fn fetch_details(&self, root: &Object, around: &mut Surroundings) {
+        let pool = Pool::new(&around.objects, &around.absent, &around.events);
+        let path: Vec<Object> = pool.path(root).iter().filter_map(Found::object).cloned().collect();
+        // Only the lowest warning is told: what stands above it is not asked for.
+        for object in path.iter().rev() {
+            match self.events_about(object).await {
+                Ok(events) => around.events.extend(events),
+                Err(error) => around.blind.push(error.to_string()),
+            }
+            if around.events.iter().any(|event| event.text("/type") == Some("Warning")) {
+                break;
+            }
+        }
+        let pod = path.last().filter(|last| last.kind().is("", "Pod"));
+        let Some((pod, of)) = pod.and_then(|pod| Some((pod, LogOf::pod(pod)?))) else { return };
+        match self.log_tail(pod.id(), of).await {
+            Ok(log) => around.logs.push(log),
+            Err(error) => around.blind.push(format!("{} ({})", error, who(pod.id()))),
+        }
     }
 
     async fn events_about(&self, object: &Object) -> Result<Vec<Object>, ApiError> {
         let Some(uid) = object.uid() else { return Ok(Vec::new()) };
-        let kind = Kind::new("v1", "Event").expect("a constant apiVersion is one");
         // Events about what is in no namespace are in the default one.
         let namespace = object.id().namespace.as_deref().unwrap_or("default");
-        let scope = Scope::all(kind).within(namespace);
+        let scope = Scope::all(kind("v1", "Event")).within(namespace);
         Ok(self.list(&scope.with_fields(format!("involvedObject.uid={uid}"))).await?.objects)
     }
 }
 
-/// Returns the selector of a workload, in the form of a query.
-fn selector(root: &Object) -> Option<String> {
-    let labels = root.at("/spec/selector/matchLabels").and_then(Value::as_object);
-    let labels = labels.into_iter().flatten();
-    let labels = labels.filter_map(|(key, value)| Some(format!("{key}={}", value.as_str()?)));
-    let expressions = root.items("/spec/selector/matchExpressions").iter().filter_map(expression);
-    let parts: Vec<String> = labels.chain(expressions).collect();
-    (!parts.is_empty()).then(|| parts.join(","))
-}
-
-fn expression(one: &Value) -> Option<String> {
-    let key = one["key"].as_str()?;
-    let values = one["values"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    let values = values.collect::<Vec<_>>().join(",");
-    match one["operator"].as_str()? {
-        "In" => Some(format!("{key} in ({values})")),
-        "NotIn" => Some(format!("{key} notin ({values})")),
-        "Exists" => Some(key.to_owned()),
-        "DoesNotExist" => Some(format!("!{key}")),
-        _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::manifest;
-
-    #[test]
-    fn selectors_become_queries() {
-        let text = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec:\n  selector:\n\
-            \x20   matchLabels: {app: web}\n    matchExpressions:\n\
-            \x20   - {key: tier, operator: In, values: [a, b]}\n\
-            \x20   - {key: x, operator: NotIn, values: [c]}\n\
-            \x20   - {key: ready, operator: Exists}\n    - {key: z, operator: DoesNotExist}\n";
-        let web = manifest::read("a", text.as_bytes()).unwrap().remove(0);
-        let query = super::selector(&web).unwrap();
-        assert_eq!(query, "app=web,tier in (a,b),x notin (c),ready,!z");
-    }
+fn open_wants(root: &Object, around: &Surroundings, asked: &[Want]) -> Vec<Want> {
+    let pool = Pool::new(&around.objects, &around.absent, &around.events);
+    let path = pool.path(root);
+    let Some(last) = path.last().and_then(Found::object) else { return Vec::new() };
+    let wants = leads(last).into_iter().flat_map(|lead| wants(last, &lead));
+    wants.filter(|want| !asked.contains(want)).collect()
 }

@@ -8,13 +8,10 @@ use crate::Object;
 const TIMES: [&str; 4] =
     ["/series/lastObservedTime", "/lastTimestamp", "/eventTime", "/metadata/creationTimestamp"];
 
-/// Returns the latest warning about an object, in one line.
-pub(super) fn latest_warning(object: &Object, events: &[Object]) -> Option<String> {
-    let uid = object.uid()?;
-    let about = |event: &&Object| event.text("/involvedObject/uid") == Some(uid);
-    let warnings = events.iter().filter(|event| event.text("/type") == Some("Warning"));
-    let latest = warnings.filter(about).max_by_key(|event| time(event))?;
-    Some(line(latest))
+/// Returns the latest warning, in one line.
+pub(super) fn latest_warning<'a>(events: impl Iterator<Item = &'a Object>) -> Option<String> {
+    let warnings = events.filter(|event| event.text("/type") == Some("Warning"));
+    warnings.max_by_key(|event| time(event)).map(line)
 }
 
 fn time(event: &Object) -> Option<Timestamp> {

@@ -1,36 +1,51 @@
 //! Why something is not ready: from the object down to what caused it.
 //!
 //! ```text
-//!  Deployment ◄── ReplicaSet ◄── Pod ◄── container ◄── event
-//!  DaemonSet, StatefulSet, Job ◄── Pod ◄── …
-//!  Node ◄── condition        PersistentVolumeClaim ◄── event
+//!  Deployment ◄── ReplicaSet ◄── Pod ◄── container ◄── event ◄── log line
+//!  DaemonSet, StatefulSet, Job, CronJob ◄── Pod ◄── …
+//!  Pod without a node ◄── PersistentVolumeClaim ◄── volume or class ◄── event
+//!  Pod on a node ◄── Node ◄── condition
+//!  Service ◄── EndpointSlice ◄── Pod ◄── …     APIService ◄── Service ◄── …
+//!  Kustomization, HelmRelease ◄── dependsOn ◄── source ◄── inventory ◄── …
+//!  Namespace ◄── condition
 //! ```
 //!
-//! [`explain`] is pure over objects that were fetched; [`Cluster::why`]
-//! fetches them and asks it.
+//! One table, [`leads`], says what lies below an object. [`explain`] follows
+//! it over objects that were fetched and is pure; [`Cluster::why`] fetches
+//! what the table asks for, step by step, and no more.
 //!
 //! [`Cluster::why`]: crate::Cluster::why
 
 mod fetch;
+mod flux;
 mod happening;
-mod path;
+mod leads;
+mod log;
+mod pool;
+mod says;
 
 use std::fmt;
 
-use crate::status::{Condition, Facts, ailments};
-use crate::{Object, Status};
+use crate::status::{Condition, Facts, unwell};
+use crate::{Object, ObjectId};
 use happening::latest_warning;
-pub(crate) use path::path;
+pub use log::LogTail;
+pub(crate) use pool::{Found, Pool};
+use says::{is_well, says};
 
-/// What lies around an object: what it made, and what happened.
+/// What lies around an object: what it made, what it needs, what happened.
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings {
-    /// Replica sets, of whomever.
-    pub replica_sets: Vec<Object>,
-    /// Pods, of whomever.
-    pub pods: Vec<Object>,
+    /// Objects, of whatever kind.
+    pub objects: Vec<Object>,
+    /// Objects that the API was asked for and does not have.
+    pub absent: Vec<ObjectId>,
     /// Events, about whatever.
     pub events: Vec<Object>,
+    /// The last lines of containers.
+    pub logs: Vec<LogTail>,
+    /// What could not be looked at, and why.
+    pub blind: Vec<String>,
 }
 
 /// Why an object is not ready, each link caused by the next.
@@ -51,21 +66,34 @@ pub struct Link {
 
 /// Explains why an object is not ready; an empty chain where it is.
 pub fn explain(root: &Object, around: &Surroundings) -> Chain {
-    let mut chain = Chain::default();
-    if Status::of(root).is_ready() {
+    let pool = Pool::new(&around.objects, &around.absent, &around.events);
+    let mut chain = explain_in(root, &pool);
+    if chain.links.is_empty() {
         return chain;
     }
-    for object in path(root, around) {
-        chain.add_object(object);
+    let path = pool.path(root);
+    let passed = |id: &ObjectId| path.iter().filter_map(Found::object).any(|one| one.id() == id);
+    around.logs.iter().filter(|log| passed(&log.pod)).for_each(|log| chain.add_log(log));
+    around.blind.iter().for_each(|blind| chain.add("not seen", blind));
+    chain
+}
+
+/// Explains with what is under watch.
+pub(crate) fn explain_in(root: &Object, pool: &Pool<'_>) -> Chain {
+    let mut chain = Chain::default();
+    if is_well(root, pool) {
+        return chain;
     }
-    let Some(last) = path(root, around).pop() else { return chain };
-    chain.add_containers(last);
-    if last.kind().is("", "Node") {
-        chain.add_conditions(last);
+    let path = pool.path(root);
+    for found in &path {
+        chain.add_found(found, pool);
+    }
+    if let Some(Found::There(last)) = path.last() {
+        chain.add_details(last);
     }
     // Who is lowest is closest to the cause; its owner may have tried in vain to make it.
-    let mut warned = path(root, around).into_iter().rev();
-    let warning = warned.find_map(|object| latest_warning(object, &around.events));
+    let mut lowest_first = path.iter().rev().filter_map(Found::object);
+    let warning = lowest_first.find_map(|object| latest_warning(pool.events_about(object)));
     if let Some(warning) = warning.filter(|warning| chain.is_news(warning)) {
         chain.add("event", warning);
     }
@@ -80,37 +108,52 @@ impl Chain {
         self.links.iter().map(ToString::to_string).collect()
     }
 
+    /// Passes every text through `hide`: logs and events may hold secrets.
+    #[must_use]
+    pub fn redacted(self, mut hide: impl FnMut(&str) -> String) -> Self {
+        let links = self.links.into_iter();
+        let links = links.map(|link| Link { who: hide(&link.who), says: hide(&link.says) });
+        Self { links: links.collect() }
+    }
+
     fn add(&mut self, who: impl Into<String>, says: impl Into<String>) {
         self.links.push(Link { who: who.into(), says: says.into() });
     }
 
-    fn add_object(&mut self, object: &Object) {
-        let status = Status::of(object);
-        let says = match status.because() {
-            // Its containers speak for themselves.
-            Some(_) if object.kind().is("", "Pod") && !ailments(object).is_empty() => {
-                where_it_is(object)
-            }
-            Some(because) => because.to_owned(),
-            None => "ready".to_owned(),
-        };
-        self.add(who(object), says);
-    }
-
-    fn add_containers(&mut self, object: &Object) {
-        if object.kind().is("", "Pod")
-            && let Some(ailment) = ailments(object).into_iter().next()
-        {
-            self.add(format!("container {}", ailment.container), ailment.says);
+    fn add_found(&mut self, found: &Found<'_>, pool: &Pool<'_>) {
+        match found {
+            Found::There(object) => self.add(who(object.id()), says(object, pool)),
+            Found::Missing(id) => self.add(who(id), "it is not there"),
         }
     }
 
-    /// What a kubelet complains of besides not being ready.
-    fn add_conditions(&mut self, node: &Object) {
-        let pressing = ["NetworkUnavailable", "DiskPressure", "MemoryPressure", "PIDPressure"];
-        let conditions = pressing.iter().filter_map(|name| Facts(node).condition(name));
+    fn add_details(&mut self, last: &Object) {
+        match last.kind().kind.as_str() {
+            "Pod" => {
+                if let Some(one) = unwell(last).into_iter().next() {
+                    self.add(format!("container {}", one.container), one.says);
+                }
+            }
+            // What a kubelet complains of besides not being ready.
+            "Node" => self.add_conditions(
+                last,
+                &["NetworkUnavailable", "DiskPressure", "MemoryPressure", "PIDPressure"],
+            ),
+            "Namespace" => self.add_conditions(last, &crate::delete::NAMESPACE_CONDITIONS),
+            _ => {}
+        }
+    }
+
+    fn add_conditions(&mut self, object: &Object, names: &[&str]) {
+        let conditions = names.iter().filter_map(|name| Facts(object).condition(name));
         for condition in conditions.filter(|condition| condition.is("True")) {
             self.add("condition", Condition::says(condition));
+        }
+    }
+
+    fn add_log(&mut self, log: &LogTail) {
+        for line in &log.lines {
+            self.add(format!("log of {}", log.container), line);
         }
     }
 
@@ -127,16 +170,8 @@ impl fmt::Display for Link {
     }
 }
 
-fn who(object: &Object) -> String {
-    format!("{} {}", object.kind().kind.to_lowercase(), object.id().name)
-}
-
-fn where_it_is(pod: &Object) -> String {
-    let phase = pod.text("/status/phase").unwrap_or("Unknown").to_lowercase();
-    match pod.text("/spec/nodeName") {
-        Some(node) => format!("{phase} on {node}"),
-        None => format!("{phase}, without a node"),
-    }
+fn who(id: &ObjectId) -> String {
+    format!("{} {}", id.kind.kind.to_lowercase(), id.name)
 }
 
 #[cfg(test)]

@@ -1,21 +1,37 @@
-//! Deleting: one request, then looks until it is gone or stuck.
+//! Deleting: one request for each object, then a watch until it is gone or stuck.
 //!
 //! ```text
-//!  delete ──► Gone
-//!     └─────► UnderWay ──► remains ──► Removal::observe ──► Gone · Progressing · Stuck
-//!                             ▲                                      │
-//!                             └────────── the caller's pause ────────┘
+//!  Cluster::delete ──► Gone
+//!        └───────────► UnderWay ──► Lookout ──► Removal (pure) ──► Gone · Progressing · Stuck
+//!
+//!  Cluster::remove = many deletions, 32 at once ─► one watch per kind ─► Removed · NotRemoved
+//!  Force ─► Cluster::force = no finalizers any more, if it is still as it was seen
 //! ```
 //!
 //! Only the API's word that the object is not there, or that another life has
 //! its name, is "gone". An error while looking is counted and shown, and is
-//! never taken for it.
+//! never taken for it. What gets less gets more time; what does not is stuck,
+//! and its story, its finalizers and what is left of it are told.
 
+mod content;
+mod finalizer;
+mod force;
+mod one;
+mod outcome;
+mod patience;
 mod remains;
 mod removal;
+mod run;
+mod waiting;
 
+pub use finalizer::Finalizer;
+pub use force::{Force, ForceNamespaces, NotForced};
+pub use outcome::{NotRemoved, RemovalEvent, RemovalTerms, Removed};
+pub use patience::{Impatience, Patience};
+pub(crate) use remains::NAMESPACE_CONDITIONS;
 pub use remains::{Look, Remains};
-pub use removal::{LookErrors, Removal, RemovalState, Waiting};
+pub use removal::{Removal, RemovalState};
+pub use waiting::{Milestone, Waiting};
 
 use events::{Call, CallClass, Permit};
 use http::Method;
@@ -100,7 +116,13 @@ impl Cluster {
         propagation: Propagation,
     ) -> Result<Deleted, ApiError> {
         let tried = format!("delete {}", doomed.id);
-        let resource = self.resource(&doomed.id.kind).await?;
+        let resource = match self.resource(&doomed.id.kind).await {
+            Ok(resource) => resource,
+            Err(error) if matches!(error.trouble(), Trouble::KindMissing { .. }) => {
+                return self.gone_with_its_kind(doomed, error).await;
+            }
+            Err(error) => return Err(error),
+        };
         let options = json!({ "apiVersion": "v1", "kind": "DeleteOptions",
             "propagationPolicy": propagation.as_str(), "preconditions": { "uid": doomed.uid } });
         let ask = Ask::new(Method::DELETE, resource.path_of(self, &doomed.id), &tried)
@@ -110,8 +132,25 @@ impl Cluster {
                 let body: Value = answer.json(&tried)?;
                 Ok(Deleted { deletion: Deletion::read(&body), warnings: answer.warnings })
             }
+            Err(error) if matches!(error.trouble(), Trouble::KindMissing { .. }) => {
+                self.gone_with_its_kind(doomed, error).await
+            }
             Err(error) => gone(error.about(&doomed.id)),
         }
+    }
+}
+
+impl Cluster {
+    /// A life that was there is over once no version of its kind is served.
+    async fn gone_with_its_kind(
+        &self,
+        doomed: &Doomed,
+        error: ApiError,
+    ) -> Result<Deleted, ApiError> {
+        if self.serves(&doomed.id.kind).await? {
+            return Err(error.about(&doomed.id));
+        }
+        Ok(Deleted { deletion: Deletion::Gone(Gone::Absent), warnings: Vec::new() })
     }
 }
 

@@ -1,8 +1,6 @@
 //! What is left of an object that is being deleted.
 
-use serde_json::Value;
-
-use super::{Doomed, Gone};
+use super::{Doomed, Finalizer, Gone};
 use crate::status::{Condition, Facts};
 use crate::{ApiError, Cluster, Kind, Object, Scope};
 
@@ -15,21 +13,23 @@ pub enum Look {
     There(Remains),
 }
 
-/// What keeps an object. Two looks that differ in anything are progress.
+/// What keeps an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Remains {
     /// Whether it is marked for deletion at all.
     pub marked: bool,
     /// Its finalizers, those of a namespace's own included.
-    pub finalizers: Vec<String>,
+    pub finalizers: Vec<Finalizer>,
     /// What a namespace says of what is left in it, the gravest first.
     pub hindrances: Vec<String>,
+    /// How many objects a namespace says are left in it.
+    pub content: Option<u64>,
     /// The objects that have to go before it.
     pub dependents: Vec<String>,
 }
 
 /// What a namespace says while it goes, the gravest first.
-const NAMESPACE_CONDITIONS: [&str; 5] = [
+pub(crate) const NAMESPACE_CONDITIONS: [&str; 5] = [
     "NamespaceDeletionDiscoveryFailure",
     "NamespaceDeletionGroupVersionParsingFailure",
     "NamespaceDeletionContentFailure",
@@ -47,34 +47,42 @@ impl Cluster {
             return Ok(Look::Gone(Gone::Replaced));
         }
         let mut remains = Remains::of(&object);
-        if let Some(kind) = remains.waits_for_dependents().then(|| child_kind(&object)).flatten() {
-            remains.dependents = self.dependents(&object, kind).await?;
+        if remains.waits_for_dependents() {
+            let mut all = Vec::new();
+            for scope in dependent_scopes(&object) {
+                all.extend(self.list(&scope).await?.objects);
+            }
+            remains.dependents = dependents(&object, &all.iter().collect::<Vec<_>>());
         }
         Ok(Look::There(remains))
     }
-
-    async fn dependents(&self, owner: &Object, kind: Kind) -> Result<Vec<String>, ApiError> {
-        let mut scope = Scope::all(kind);
-        if let Some(namespace) = &owner.id().namespace {
-            scope = scope.within(namespace);
-        }
-        let uid = owner.uid().unwrap_or_default();
-        let all = self.list(&scope).await?.objects;
-        let children = all.iter().filter(|object| object.is_owned_by(uid));
-        Ok(children.map(|object| object.id().to_string()).collect())
-    }
 }
 
-/// The kind of objects that a controller makes.
-fn child_kind(owner: &Object) -> Option<Kind> {
+/// Where the objects are that a controller makes, and those that these make.
+pub(super) fn dependent_scopes(owner: &Object) -> Vec<Scope> {
     let kind = owner.kind();
-    let (api_version, child) = match (kind.group.as_str(), kind.kind.as_str()) {
-        ("apps", "Deployment") => ("apps/v1", "ReplicaSet"),
-        ("apps", "ReplicaSet" | "DaemonSet" | "StatefulSet") | ("batch", "Job") => ("v1", "Pod"),
-        ("batch", "CronJob") => ("batch/v1", "Job"),
-        _ => return None,
+    let kinds: &[(&str, &str)] = match (kind.group.as_str(), kind.kind.as_str()) {
+        ("apps", "Deployment") => &[("apps/v1", "ReplicaSet"), ("v1", "Pod")],
+        ("batch", "CronJob") => &[("batch/v1", "Job"), ("v1", "Pod")],
+        ("apps", "ReplicaSet" | "DaemonSet" | "StatefulSet") | ("batch", "Job") => &[("v1", "Pod")],
+        _ => &[],
     };
-    Kind::new(api_version, child).ok()
+    let kinds = kinds.iter().filter_map(|(api_version, kind)| Kind::new(api_version, *kind).ok());
+    let namespace = owner.id().namespace.as_deref().unwrap_or_default();
+    kinds.map(|kind| Scope::all(kind).within(namespace)).collect()
+}
+
+/// Returns those that it owns, and those that these own.
+pub(super) fn dependents(owner: &Object, all: &[&Object]) -> Vec<String> {
+    let mut owners = vec![owner.uid().unwrap_or_default()];
+    let mut names = Vec::new();
+    for one in all {
+        if owners.iter().any(|uid| one.is_owned_by(uid)) {
+            owners.extend(one.uid());
+            names.push(one.id().to_string());
+        }
+    }
+    names
 }
 
 // === impl Remains ===
@@ -82,13 +90,12 @@ fn child_kind(owner: &Object) -> Option<Kind> {
 impl Remains {
     /// Reads what keeps an object, as far as it says so itself.
     pub fn of(object: &Object) -> Self {
-        let own = object.items("/spec/finalizers").iter().filter_map(Value::as_str);
-        let own = own.filter(|_| object.kind().is("", "Namespace"));
-        let finalizers = object.finalizers().into_iter().chain(own).map(str::to_owned);
+        let hindrances = hindrances(object);
         Self {
             marked: object.text("/metadata/deletionTimestamp").is_some(),
-            finalizers: finalizers.collect(),
-            hindrances: hindrances(object),
+            finalizers: Finalizer::all_of(object),
+            content: hindrances.iter().rev().find_map(|says| instances(says)),
+            hindrances,
             dependents: Vec::new(),
         }
     }
@@ -101,7 +108,7 @@ impl Remains {
         match (self.hindrances.first(), self.dependents.len(), self.finalizers.len()) {
             (Some(hindrance), ..) => hindrance.clone(),
             (None, 0, 0) => "it is about to go".to_owned(),
-            (None, 0, 1) => format!("finalizer {} is left", self.finalizers[0]),
+            (None, 0, 1) => format!("finalizer {} is left", self.finalizers[0].name),
             (None, 0, count) => format!("{count} finalizers are left"),
             (None, 1, _) => format!("{} has to go first", self.dependents[0]),
             (None, count, _) => format!("{count} objects have to go first"),
@@ -110,14 +117,21 @@ impl Remains {
 
     /// Returns the details behind that line.
     pub fn details(&self) -> Vec<String> {
-        let finalizers = self.finalizers.iter().map(|name| format!("finalizer {name}"));
+        let finalizers = self.finalizers.iter().map(ToString::to_string);
         let dependents = self.dependents.iter().map(|name| format!("{name} is still there"));
         self.hindrances.iter().skip(1).cloned().chain(dependents).chain(finalizers).collect()
     }
 
-    fn waits_for_dependents(&self) -> bool {
-        self.finalizers.iter().any(|name| name == "foregroundDeletion")
+    pub(super) fn waits_for_dependents(&self) -> bool {
+        self.finalizers.iter().any(|one| one.name == "foregroundDeletion")
     }
+}
+
+/// Adds up what a namespace says: `configmaps. has 80 resource instances, …`.
+fn instances(says: &str) -> Option<u64> {
+    let before = says.split(" resource instances").filter_map(|part| part.rsplit(' ').next());
+    let numbers: Vec<u64> = before.filter_map(|word| word.parse().ok()).collect();
+    (!numbers.is_empty()).then(|| numbers.iter().sum())
 }
 
 fn hindrances(object: &Object) -> Vec<String> {
@@ -127,4 +141,18 @@ fn hindrances(object: &Object) -> Vec<String> {
     let facts = Facts(object);
     let conditions = NAMESPACE_CONDITIONS.iter().filter_map(|name| facts.condition(name));
     conditions.filter(|condition| condition.is("True")).map(Condition::says).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_in_a_namespace_is_counted() {
+        let says = "SomeResourcesRemain: Some resources are remaining: configmaps. has 80 resource \
+            instances, pods. has 3 resource instances";
+        assert_eq!(instances(says), Some(83));
+        assert_eq!(instances("SomeFinalizersRemain: x.io/stay in 80 resource instances"), Some(80));
+        assert_eq!(instances("DiscoveryFailed: stale GroupVersion"), None);
+    }
 }

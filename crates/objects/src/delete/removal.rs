@@ -2,34 +2,31 @@
 
 use std::time::Duration;
 
-use events::{Because, Failure, NextStep};
+use super::{Doomed, Gone, Impatience, Look, Milestone, Patience, Remains, Waiting};
+use crate::{ApiError, LookErrors};
 
-use super::{Doomed, Gone, Look, Remains};
-use crate::ApiError;
-
-/// How often in a row a look may be refused for good before that is the end:
-/// a token or a right may be renewed while we look.
-const REFUSALS: u32 = 3;
+/// So many milestones tell the story; a deletion of thousands of objects has more.
+const MILESTONES: usize = 30;
 
 /// A deletion that is being waited for. Pure: looks and times go in.
 #[derive(Clone, Debug)]
 pub struct Removal {
     doomed: Doomed,
-    patience: Duration,
+    patience: Patience,
+    gone: Option<Gone>,
     remains: Option<Remains>,
+    lowest: Lowest,
     last_progress: Duration,
-    errors: LookErrors,
+    milestones: Vec<Milestone>,
+    pub(super) errors: LookErrors,
 }
 
-/// Looks that failed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LookErrors {
-    /// How many in all.
-    pub total: u32,
-    /// How many since the last look that did not fail.
-    pub in_a_row: u32,
-    /// The last one.
-    pub last: Option<Failure>,
+/// The least that was left so far: only less is progress. Texts change with
+/// every try, and a controller that fails again and again gets nowhere.
+#[derive(Clone, Debug, Default)]
+struct Lowest {
+    content: Option<u64>,
+    dependents: Option<usize>,
 }
 
 /// How a deletion stands.
@@ -39,32 +36,25 @@ pub enum RemovalState {
     Gone(Gone),
     /// Something has changed within the patience: go on waiting.
     Progressing(Waiting),
-    /// Nothing has changed for longer, or looking is refused.
+    /// Nothing has changed for longer, it takes too long, or it is refused.
     Stuck(Waiting),
-}
-
-/// What is known of a deletion that is not over.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waiting {
-    /// Which deletion.
-    pub doomed: Doomed,
-    /// How long it takes so far.
-    pub waited: Duration,
-    /// For how long nothing has changed.
-    pub quiet: Duration,
-    /// What was left at the last look that did not fail.
-    pub remains: Option<Remains>,
-    /// Looks that failed.
-    pub errors: LookErrors,
 }
 
 // === impl Removal ===
 
 impl Removal {
-    /// Begins to wait. What does not change for `patience` is stuck.
-    pub fn new(doomed: Doomed, patience: Duration) -> Self {
-        let (remains, last_progress) = (None, Duration::ZERO);
-        Self { doomed, patience, remains, last_progress, errors: LookErrors::default() }
+    /// Begins to wait.
+    pub fn new(doomed: Doomed, patience: Patience) -> Self {
+        Self {
+            doomed,
+            patience,
+            gone: None,
+            remains: None,
+            lowest: Lowest::default(),
+            last_progress: Duration::ZERO,
+            milestones: Vec::new(),
+            errors: LookErrors::default(),
+        }
     }
 
     /// Returns what is to go.
@@ -75,79 +65,104 @@ impl Removal {
     /// Takes in a look, `waited` after the beginning.
     pub fn observe(&mut self, waited: Duration, look: Result<Look, ApiError>) -> RemovalState {
         match look {
-            Ok(Look::Gone(gone)) => return RemovalState::Gone(gone),
-            Ok(Look::There(remains)) => self.see(waited, remains),
-            Err(error) => {
-                self.errors.total += 1;
-                self.errors.in_a_row += 1;
-                self.errors.last = Some(error.failure());
+            Ok(look) => self.see(waited, look),
+            Err(error) => self.errors.add(&error),
+        }
+        self.state(waited)
+    }
+
+    pub(super) fn see(&mut self, waited: Duration, look: Look) {
+        self.errors.end_row();
+        match look {
+            Look::Gone(gone) => self.gone = self.gone.or(Some(gone)),
+            Look::There(remains) => {
+                let moved = self.progress(&remains);
+                // The first look shows how things are, not that they move; the
+                // time before it was no patience of ours either.
+                if self.remains.is_none() || !moved.is_empty() {
+                    self.last_progress = waited;
+                }
+                let milestones = moved.into_iter().map(|what| Milestone { at: waited, what });
+                self.milestones.extend(milestones);
+                self.milestones.truncate(MILESTONES);
+                self.lowest.take(&remains);
+                self.remains = Some(remains);
             }
         }
-        let quiet = waited.saturating_sub(self.last_progress);
+    }
+
+    /// Returns what is less than it was at the last look.
+    fn progress(&self, now: &Remains) -> Vec<String> {
+        let Some(before) = &self.remains else { return Vec::new() };
+        let mut moved = Vec::new();
+        if now.marked && !before.marked {
+            moved.push("marked for deletion".to_owned());
+        }
+        let gone =
+            |one: &&super::Finalizer| now.finalizers.iter().all(|left| left.name != one.name);
+        let finalizers = before.finalizers.iter().filter(gone);
+        moved.extend(finalizers.map(|one| format!("finalizer {} removed", one.name)));
+        if let Some(left) =
+            now.content.filter(|left| self.lowest.content.is_some_and(|l| *left < l))
+        {
+            moved.push(format!("{left} objects left in it"));
+        }
+        let left = now.dependents.len();
+        if self.lowest.dependents.is_some_and(|lowest| left < lowest) {
+            moved.push(format!("{left} dependents left"));
+        }
+        moved
+    }
+
+    /// Returns how it stands at a moment.
+    pub(super) fn state(&self, waited: Duration) -> RemovalState {
+        if let Some(gone) = self.gone {
+            return RemovalState::Gone(gone);
+        }
+        let (end, impatience) = self.patience.ends(self.last_progress);
+        let ended = if self.errors.are_final() {
+            Some(Impatience::Refused)
+        } else {
+            (waited >= end).then_some(impatience)
+        };
         let waiting = Waiting {
             doomed: self.doomed.clone(),
             waited,
-            quiet,
+            quiet: waited.saturating_sub(self.last_progress),
             remains: self.remains.clone(),
+            milestones: self.milestones.clone(),
+            content: Vec::new(),
             errors: self.errors.clone(),
+            ended,
         };
-        if quiet >= self.patience || self.errors.are_final() {
-            RemovalState::Stuck(waiting)
-        } else {
-            RemovalState::Progressing(waiting)
+        match ended {
+            Some(_) => RemovalState::Stuck(waiting),
+            None => RemovalState::Progressing(waiting),
         }
     }
 
-    fn see(&mut self, waited: Duration, remains: Remains) {
-        self.errors.in_a_row = 0;
-        // The first look shows how things are, not that they move; the time
-        // before it was no patience of ours either.
-        if self.remains.as_ref() != Some(&remains) {
-            self.last_progress = waited;
-            self.remains = Some(remains);
-        }
+    /// Returns what is left, as far as it was seen.
+    pub(super) fn remains(&self) -> Option<&Remains> {
+        self.remains.as_ref()
+    }
+
+    /// Returns whether it is over or stuck, without the story.
+    pub(super) fn is_settled(&self, waited: Duration) -> bool {
+        self.gone.is_some() || self.errors.are_final() || waited >= self.wakes()
+    }
+
+    /// Returns when it is stuck if nothing happens until then.
+    pub(super) fn wakes(&self) -> Duration {
+        self.patience.ends(self.last_progress).0
     }
 }
 
-// === impl LookErrors ===
-
-impl LookErrors {
-    fn are_final(&self) -> bool {
-        let permanent = self.last.as_ref().is_some_and(|last| !last.class.is_retryable());
-        permanent && self.in_a_row >= REFUSALS
-    }
-}
-
-// === impl Waiting ===
-
-impl Waiting {
-    /// Returns what is waited for, and what lies behind it.
-    pub fn because(&self) -> Because {
-        let seen = self.remains.as_ref().map_or("not seen yet".to_owned(), Remains::says);
-        let quiet = self.quiet.as_secs();
-        let what = match quiet {
-            0 => format!("{}: {seen}", self.doomed.id),
-            quiet => format!("{}: {seen}, no change for {quiet} s", self.doomed.id),
-        };
-        let mut because = Because::new(what);
-        for detail in self.remains.iter().flat_map(Remains::details) {
-            because = because.caused_by(detail);
-        }
-        if let Some(last) = &self.errors.last {
-            let LookErrors { total, in_a_row, .. } = self.errors;
-            let line = format!("{total} looks failed, the last {in_a_row} in a row: {last}");
-            because = because.caused_by(line);
-        }
-        because
-    }
-
-    /// Returns the command that shows the object.
-    pub fn next(&self) -> NextStep {
-        let id = &self.doomed.id;
-        let inside = id.namespace.iter().map(|namespace| format!(" -n {namespace}"));
-        let inside: String = inside.collect();
-        let command = format!("kubectl{inside} get {}/{} -o yaml", id.kind, id.name);
-        NextStep { command, tells: "shows its finalizers and conditions".to_owned() }
+impl Lowest {
+    fn take(&mut self, remains: &Remains) {
+        let content = [self.content, remains.content].into_iter().flatten().min();
+        self.content = content;
+        let dependents = Some(remains.dependents.len()).filter(|left| *left > 0);
+        self.dependents = [self.dependents, dependents].into_iter().flatten().min();
     }
 }
 
@@ -156,16 +171,18 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{Kind, Object, Trouble};
+    use crate::{Finalizer, Kind, Object, Trouble};
 
     fn removal() -> Removal {
         let id = Kind::new("v1", "Namespace").unwrap().named(None, "app");
-        Removal::new(Doomed { id, uid: "1".to_owned() }, Duration::from_mins(1))
+        let patience = Patience { deadline: Duration::from_mins(5), quiet: Duration::from_mins(1) };
+        Removal::new(Doomed { id, uid: "1".to_owned() }, patience)
     }
 
     #[expect(clippy::unnecessary_wraps, reason = "a look, beside those that fail")]
     fn there(finalizers: &[&str]) -> Result<Look, ApiError> {
-        let finalizers = finalizers.iter().map(|&name| name.to_owned()).collect();
+        let named = |name: &&str| Finalizer { name: (*name).to_owned(), set_by: Vec::new() };
+        let finalizers = finalizers.iter().map(named).collect();
         Ok(Look::There(Remains { marked: true, finalizers, ..Remains::default() }))
     }
 
@@ -259,8 +276,49 @@ mod tests {
             ] } }))
         .unwrap();
         let remains = Remains::of(&namespace);
-        assert_eq!(remains.finalizers, ["kubernetes"]);
+        assert_eq!(remains.finalizers[0].name, "kubernetes");
         assert_eq!(remains.says(), "DiscoveryFailed: m");
-        assert_eq!(remains.details(), ["SomeResourcesRemain: m", "finalizer kubernetes"]);
+        let keeps =
+            "finalizer kubernetes, which goes once everything in the namespace has".to_owned();
+        assert_eq!(remains.details(), ["SomeResourcesRemain: m".to_owned(), keeps]);
+    }
+
+    #[test]
+    fn only_less_is_progress() {
+        let left = |content, dependents: usize| {
+            let dependents = (0..dependents).map(|index| format!("pod/{index}")).collect();
+            let remains = Remains { marked: true, content, dependents, ..Remains::default() };
+            Ok(Look::There(remains))
+        };
+        let mut removal = removal();
+        progressing(removal.observe(at(0), left(Some(80), 0)));
+        for (second, content) in [(10, 81), (20, 80), (30, 82)] {
+            let waiting = progressing(removal.observe(at(second), left(Some(content), 0)));
+            assert_eq!(waiting.quiet, at(second), "{content}");
+        }
+        let waiting = progressing(removal.observe(at(40), left(Some(79), 0)));
+        assert_eq!(
+            (waiting.quiet, waiting.story()),
+            (at(0), vec!["40.0 s: 79 objects left in it".to_owned()])
+        );
+        progressing(removal.observe(at(50), left(None, 2)));
+        let waiting = progressing(removal.observe(at(60), left(None, 1)));
+        assert_eq!(waiting.story()[1], "60.0 s: 1 dependents left");
+        progressing(removal.observe(at(70), left(None, 2)));
+        let waiting = stuck(removal.observe(at(120), left(None, 1)));
+        assert_eq!(waiting.ended, Some(Impatience::Quiet));
+    }
+
+    #[test]
+    fn what_moves_may_take_longer_than_its_deadline() {
+        let mut removal = removal();
+        let left = |content| {
+            Ok(Look::There(Remains { marked: true, content: Some(content), ..Remains::default() }))
+        };
+        for second in (0..895).step_by(20) {
+            progressing(removal.observe(at(second), left(1000 - second)));
+        }
+        let waiting = stuck(removal.observe(at(900), left(1)));
+        assert_eq!(waiting.ended, Some(Impatience::Deadline));
     }
 }

@@ -1,4 +1,4 @@
-//! Nodes, services, claims, namespaces, and what extends the API.
+//! Nodes, volumes, namespaces, and what extends the API.
 
 use super::{Facts, Status};
 
@@ -10,15 +10,6 @@ pub(super) fn node(facts: Facts<'_>) -> Status {
     }
 }
 
-pub(super) fn service(facts: Facts<'_>) -> Status {
-    if facts.text("/spec/type") != Some("LoadBalancer") {
-        return Status::Ready;
-    }
-    let addresses = facts.0.items("/status/loadBalancer/ingress");
-    let known = addresses.iter().any(|one| one["ip"].is_string() || one["hostname"].is_string());
-    if known { Status::Ready } else { Status::in_progress("its load balancer has no address yet") }
-}
-
 /// A claim of a class that waits for its first pod stays pending without one:
 /// only the caller knows whether there is to be a pod.
 pub(super) fn claim(facts: Facts<'_>) -> Status {
@@ -26,6 +17,28 @@ pub(super) fn claim(facts: Facts<'_>) -> Status {
         Some("Bound") => Status::Ready,
         Some("Lost") => Status::failed("its volume is gone"),
         _ => Status::in_progress("it has no volume yet"),
+    }
+}
+
+/// The scheduler notes the node on a claim once a pod needs it.
+pub(super) fn is_unused_claim(facts: Facts<'_>) -> bool {
+    let annotations = facts.0.at("/metadata/annotations");
+    let chosen = annotations.and_then(|all| all.get("volume.kubernetes.io/selected-node"));
+    facts.0.kind().is("", "PersistentVolumeClaim")
+        && facts.text("/metadata/deletionTimestamp").is_none()
+        && facts.text("/status/phase") == Some("Pending")
+        && chosen.is_none()
+}
+
+pub(super) fn volume(facts: Facts<'_>) -> Status {
+    match facts.text("/status/phase") {
+        Some("Available" | "Bound") => Status::Ready,
+        Some("Released") => Status::unknown("its claim is gone, and nobody has reclaimed it"),
+        Some("Failed") => {
+            let message = facts.text("/status/message").unwrap_or("it could not be reclaimed");
+            Status::failed(message)
+        }
+        _ => Status::in_progress("nobody has seen it yet"),
     }
 }
 

@@ -27,20 +27,21 @@ impl<'a> Facts<'a> {
 
     /// Some controllers write numbers as texts.
     pub(crate) fn number(self, pointer: &str) -> Option<i64> {
-        let value = self.0.at(pointer)?;
-        value.as_i64().or_else(|| value.as_str()?.parse().ok())
+        number(self.0.at(pointer)?)
     }
 
     pub(crate) fn is_true(self, pointer: &str) -> bool {
         self.0.at(pointer).and_then(Value::as_bool).unwrap_or(false)
     }
 
-    pub(crate) fn condition(self, name: &'static str) -> Option<Condition<'a>> {
+    pub(crate) fn condition(self, name: &str) -> Option<Condition<'a>> {
         let conditions = self.0.items("/status/conditions");
-        let body = conditions.iter().find(|condition| condition["type"] == name)?;
+        let named = |body: &'a Value| body["type"].as_str().map(|name| (name, body));
+        let mut named = conditions.iter().filter_map(named);
+        let (name, body) = named.find(|(found, _)| found.eq_ignore_ascii_case(name))?;
         let condition = Condition { name, body };
         // A condition may speak of an older generation than the whole status.
-        let observed = body["observedGeneration"].as_i64();
+        let observed = number(&body["observedGeneration"]);
         let generation = self.number("/metadata/generation");
         match (observed, generation) {
             (Some(observed), Some(generation)) if observed < generation => None,
@@ -54,6 +55,10 @@ impl<'a> Facts<'a> {
         let generation = self.number("/metadata/generation")?;
         (observed != generation).then_some((observed, generation))
     }
+}
+
+fn number(value: &Value) -> Option<i64> {
+    value.as_i64().or_else(|| value.as_str()?.parse().ok())
 }
 
 impl<'a> Condition<'a> {

@@ -6,17 +6,20 @@
 //! or wait for ever (a paused rollout, an update on deletion).
 //!
 //! `Failed` says that the object's controller has given up or that it does
-//! not help itself. Whether others may still heal it, and for how long to
-//! hope, is for the caller to say.
+//! not help itself; an [`Ailment`] says why. Whether others may still heal it,
+//! and for how long to hope, is for the caller to say: see the module `wait`.
 
+mod ailment;
 mod cluster_kinds;
 mod facts;
+mod network;
 mod pods;
 mod rules;
 mod workloads;
 
+pub use ailment::{Ailment, AilmentKind};
 pub(crate) use facts::{Condition, Facts};
-pub(crate) use pods::ailments;
+pub(crate) use pods::unwell;
 
 use std::fmt;
 
@@ -49,11 +52,31 @@ pub enum Status {
     },
 }
 
+/// What a claim for a volume has to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Claims {
+    /// Every claim has to be bound.
+    #[default]
+    Bound,
+    /// A claim that no pod has asked for yet may be unbound: with a class that
+    /// waits for the first pod it never would be.
+    BoundWhenUsed,
+}
+
 impl Status {
     /// Reads an object's status.
     pub fn of(object: &Object) -> Self {
+        Self::with(object, Claims::Bound)
+    }
+
+    /// Reads an object's status, and says what a claim has to be.
+    pub fn with(object: &Object, claims: Claims) -> Self {
         let facts = Facts(object);
-        generic(facts).unwrap_or_else(|| rules::by_kind(facts))
+        let status = generic(facts).unwrap_or_else(|| rules::by_kind(facts));
+        match claims {
+            Claims::BoundWhenUsed if cluster_kinds::is_unused_claim(facts) => Self::Ready,
+            _ => status,
+        }
     }
 
     /// Returns whether the object is what it should be.

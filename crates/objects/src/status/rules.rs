@@ -1,6 +1,6 @@
 //! Which rule is for which kind.
 
-use super::{Facts, Status, cluster_kinds, pods, workloads};
+use super::{Facts, Status, cluster_kinds, network, pods, workloads};
 use crate::layers::is_kubernetes_own;
 
 type Rule = fn(Facts<'_>) -> Status;
@@ -14,7 +14,14 @@ const RULES: &[(&str, &str, Rule)] = &[
     ("batch", "Job", workloads::job),
     ("", "Pod", pods::pod),
     ("", "PersistentVolumeClaim", cluster_kinds::claim),
-    ("", "Service", cluster_kinds::service),
+    ("", "PersistentVolume", cluster_kinds::volume),
+    ("", "Service", network::service),
+    ("networking.k8s.io", "Ingress", network::ingress),
+    ("gateway.networking.k8s.io", "Gateway", network::gateway),
+    ("gateway.networking.k8s.io", "HTTPRoute", network::route),
+    ("autoscaling", "HorizontalPodAutoscaler", workloads::autoscaler),
+    ("policy", "PodDisruptionBudget", workloads::disruption_budget),
+    ("", "ReplicationController", workloads::replica_set),
     ("", "Namespace", cluster_kinds::namespace),
     ("", "Node", cluster_kinds::node),
     ("apiextensions.k8s.io", "CustomResourceDefinition", cluster_kinds::definition),

@@ -1,17 +1,24 @@
 //! One table: what an object says, and what we make of it.
 
+mod ailments;
+mod network;
+
 use super::*;
 use crate::manifest;
 
-fn status(text: &str) -> String {
+/// Reads `apiVersion.Kind metadata`, and the rest of the object from the next line on.
+fn object(text: &str) -> Object {
     let (kind, rest) = text.trim_start().split_once('\n').unwrap_or((text, ""));
     let (kind, metadata) = kind.split_once(' ').unwrap_or((kind, ""));
     let (api_version, kind) = kind.rsplit_once('.').unwrap();
     let yaml = format!(
         "apiVersion: {api_version}\nkind: {kind}\nmetadata: {{name: x, {metadata}}}\n{rest}\n"
     );
-    let objects = manifest::read(text, yaml.as_bytes()).unwrap();
-    Status::of(&objects[0]).to_string()
+    manifest::read(text, yaml.as_bytes()).unwrap().remove(0)
+}
+
+fn status(text: &str) -> String {
+    Status::of(&object(text)).to_string()
 }
 
 #[track_caller]

@@ -93,9 +93,12 @@ pub(super) fn stateful_set(facts: Facts<'_>) -> Status {
         return Status::in_progress("its controller has not seen it yet");
     }
     let wanted = facts.number("/spec/replicas").unwrap_or(1);
+    let ready = facts.count("/status/readyReplicas");
     let counts = [
         (facts.count("/status/replicas"), "made"),
-        (facts.count("/status/readyReplicas"), "ready"),
+        (ready, "ready"),
+        // Old versions do not tell how many have been ready for long enough.
+        (facts.number("/status/availableReplicas").unwrap_or(ready), "available"),
     ];
     if let Some(missing) = reached(wanted, &counts) {
         return missing;
@@ -137,4 +140,29 @@ pub(super) fn job(facts: Facts<'_>) -> Status {
     let (done, failed) = (facts.count("/status/succeeded"), facts.count("/status/failed"));
     let because = format!("{done} of {wanted} pods have succeeded, {failed} have failed");
     Status::in_progress(because)
+}
+
+/// Whether it can read its metrics and change the size; not whether the size
+/// is right.
+pub(super) fn autoscaler(facts: Facts<'_>) -> Status {
+    for name in ["AbleToScale", "ScalingActive"] {
+        match facts.condition(name) {
+            None => return Status::in_progress("its controller has not said anything yet"),
+            // Somebody has scaled the target to zero.
+            Some(active) if active.reason() == "ScalingDisabled" => return Status::Ready,
+            Some(condition) if !condition.is("True") => {
+                return Status::in_progress(condition.says());
+            }
+            Some(_) => {}
+        }
+    }
+    Status::Ready
+}
+
+/// It protects from the moment its controller has counted the pods.
+pub(super) fn disruption_budget(facts: Facts<'_>) -> Status {
+    match facts.number("/status/observedGeneration") {
+        Some(_) => Status::Ready,
+        None => Status::in_progress("its controller has not seen it yet"),
+    }
 }

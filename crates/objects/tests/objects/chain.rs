@@ -74,9 +74,10 @@ async fn a_claim_without_its_class_says_so() {
         "resources": { "requests": { "storage": "1Gi" } } });
     let claim = harbour.object("v1", "PersistentVolumeClaim", "data", json!({ "spec": spec }));
     harbour.apply(&claim).await.unwrap();
-    let lines = until(&harbour, claim.id(), |chain| chain.links.len() == 2).await;
+    let lines = until(&harbour, claim.id(), |chain| chain.links.len() == 3).await;
     assert_eq!(lines[0], "persistentvolumeclaim data: it has no volume yet");
-    assert!(lines[1].contains("\"no-such-class\" not found"), "{lines:?}");
+    assert_eq!(lines[1], "storageclass no-such-class: it is not there");
+    assert!(lines[2].contains("\"no-such-class\" not found"), "{lines:?}");
 }
 
 #[tokio::test]

@@ -3,12 +3,17 @@
 use std::time::{Duration, Instant};
 
 use objects::{
-    Deletion, Doomed, Gone, Look, Object, Propagation, Removal, RemovalState, Scope, Waiting,
+    Deletion, Doomed, Gone, Look, Object, Patience, Propagation, Removal, RemovalState, Scope,
+    Waiting,
 };
 use rig::proxy::{Fault, Matching, Rule};
 use serde_json::json;
 
 use crate::harbour::{Harbour, PATIENCE};
+
+fn patience(quiet: Duration) -> Patience {
+    Patience { deadline: Duration::from_mins(5), quiet }
+}
 
 fn doomed(object: &Object) -> Doomed {
     Doomed { id: object.id().clone(), uid: object.uid().unwrap().to_owned() }
@@ -66,14 +71,15 @@ async fn a_finalizer_keeps_it_until_somebody_removes_it() {
     let permit = harbour.permit().await;
     let deleted = harbour.cluster.delete(permit, &target, Propagation::Background).await.unwrap();
     assert_eq!(deleted.deletion, Deletion::UnderWay);
-    let mut removal = Removal::new(target, Duration::from_secs(1));
+    let mut removal = Removal::new(target, patience(Duration::from_secs(1)));
     let is_stuck = |state: &RemovalState| matches!(state, RemovalState::Stuck(_));
     let RemovalState::Stuck(waiting) = until(&harbour, &mut removal, is_stuck).await else {
         panic!("stuck");
     };
     let because = waiting.because();
     assert!(because.what.contains("2 finalizers are left, no change for 1 s"), "{because:?}");
-    assert_eq!(because.chain, ["finalizer example.com/a", "finalizer example.com/b"]);
+    let set = |name: &str| format!("finalizer example.com/{name}, set by seaworthy");
+    assert_eq!(because.chain, [set("a"), set("b")]);
     let release = |left: &str| {
         let patch = format!(r#"{{"metadata":{{"finalizers":{left}}}}}"#);
         harbour.kubectl(&["patch", "cm", "held", "--type=merge", "-p", &patch]);
@@ -100,7 +106,7 @@ async fn errors_while_waiting_are_counted_and_are_not_gone() {
     for fault in faults {
         harbour.proxy.add(Rule::next(1, get(), fault));
     }
-    let mut removal = Removal::new(target.clone(), PATIENCE);
+    let mut removal = Removal::new(target.clone(), patience(PATIENCE));
     for failed in 1..=4 {
         let state = removal.observe(Duration::ZERO, harbour.cluster.remains(&target).await);
         let RemovalState::Progressing(Waiting { errors, .. }) = state else { panic!("{state:?}") };
@@ -132,7 +138,7 @@ async fn a_namespace_says_what_is_left_in_it() {
     let target = doomed(&namespace);
     let permit = harbour.permit().await;
     harbour.cluster.delete(permit, &target, Propagation::Background).await.unwrap();
-    let mut removal = Removal::new(target, PATIENCE);
+    let mut removal = Removal::new(target, patience(PATIENCE));
     let speaks = |state: &RemovalState| match state {
         RemovalState::Progressing(waiting) => {
             waiting.remains.as_ref().is_some_and(|remains| !remains.hindrances.is_empty())
@@ -161,7 +167,7 @@ async fn a_job_takes_its_pods_along_and_waits_for_them_in_the_foreground() {
     let permit = harbour.permit().await;
     let target = doomed(&live);
     harbour.cluster.delete(permit, &target, Propagation::Foreground).await.unwrap();
-    let mut removal = Removal::new(target, PATIENCE);
+    let mut removal = Removal::new(target, patience(PATIENCE));
     let waits = |state: &RemovalState| match state {
         RemovalState::Progressing(Waiting { remains: Some(remains), .. }) => {
             remains.dependents.len() == 1

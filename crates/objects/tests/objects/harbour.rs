@@ -1,14 +1,18 @@
 //! A namespace on the rig's control plane, our client, and permits from a real journal.
 
 use std::fs;
+use std::pin::Pin;
 use std::time::Duration;
 
 use events::journal::{Durability, Header, Writer};
 use events::{
-    Call, CallClass, Clock, ClusterId, EvidenceLimits, EvidenceStore, History, Ledger, Permit,
-    Plan, PlannedStage, Recorder, Redactor, RunId, Unit, What,
+    Call, CallClass, Clock, ClusterId, EvidenceLimits, EvidenceStore, Failure, History, Ledger,
+    Permit, Plan, PlannedStage, Recorder, Redactor, RunId, Unit, What,
 };
-use objects::{Access, ApiError, Applied, Cluster, Kind, Object, ObjectId, Ownership, Timeouts};
+use objects::{
+    Access, ApiError, Applied, Cluster, Deleted, Doomed, Kind, Object, ObjectId, Ownership,
+    Propagation, Timeouts,
+};
 use rig::{FaultyProxy, Namespace, need};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -30,6 +34,13 @@ impl Harbour {
         let namespace = need::namespace()?;
         let proxy = FaultyProxy::start(namespace.access()).unwrap();
         Some(Opening { namespace, proxy })
+    }
+
+    /// A namespace on a control plane of the test's own.
+    pub(crate) fn open_on(access: &rig::Access) -> Opening {
+        let namespace = Namespace::create(access).unwrap();
+        let proxy = FaultyProxy::start(access).unwrap();
+        Opening { namespace, proxy }
     }
 
     pub(crate) fn kind(api_version: &str, kind: &str) -> Kind {
@@ -64,6 +75,27 @@ impl Harbour {
         permit
     }
 
+    /// Deletes as a command does: with a permit for each request.
+    pub(crate) fn deleting(
+        &self,
+        cluster: &Cluster,
+        propagation: Propagation,
+    ) -> impl Fn(Doomed) -> Pin<Box<dyn Future<Output = Result<Deleted, Failure>> + Send>> + use<>
+    {
+        let (cluster, ledger) = (cluster.clone(), self.ledger.clone());
+        move |doomed| {
+            let (cluster, ledger) = (cluster.clone(), ledger.clone());
+            Box::pin(async move {
+                let call = Cluster::delete_call(&doomed);
+                let (permit, receipt) = ledger.intend(&Unit::whole("test"), 1, call).await.unwrap();
+                let answer = cluster.delete(permit, &doomed, propagation).await;
+                let outcome = events::CallOutcome::Done { made: events::Made::default() };
+                ledger.close(receipt, 1, outcome).await.unwrap();
+                answer.map_err(|error| error.failure())
+            })
+        }
+    }
+
     /// Applies as `up` does: looks, then sends.
     pub(crate) async fn apply(&self, object: &Object) -> Result<Applied, ApiError> {
         self.apply_as(object, Ownership::Respect).await
@@ -82,6 +114,24 @@ impl Harbour {
         let inside = ["-n", self.namespace.name()];
         let args: Vec<&str> = inside.iter().chain(args).copied().collect();
         self.namespace.kubectl().run(&args).unwrap()
+    }
+
+    /// Connects as an account of the namespace that may do just this there.
+    pub(crate) async fn as_account(&self, name: &str, rules: Value) -> Cluster {
+        self.kubectl(&["create", "serviceaccount", name]);
+        let role =
+            self.object("rbac.authorization.k8s.io/v1", "Role", name, json!({ "rules": rules }));
+        self.apply(&role).await.unwrap();
+        let account = format!("--serviceaccount={}:{name}", self.namespace.name());
+        self.kubectl(&["create", "rolebinding", name, &format!("--role={name}"), &account]);
+        let token = self.kubectl(&["create", "token", name]);
+        let text = fs::read_to_string(self.proxy.kubeconfig()).unwrap();
+        let mut config: Value = serde_json::from_str(&text).unwrap();
+        config["users"][0]["user"] = json!({ "token": token.trim() });
+        let access = Access::from_kubeconfig(config.to_string().as_bytes(), None).unwrap();
+        // A watch outlives the right to it; only a new one is refused.
+        let short = Timeouts { silence: Duration::from_secs(2), ..Timeouts::default() };
+        access.timeouts(short).connect().await.unwrap()
     }
 
     /// Polls until an object is as wanted.

@@ -4,12 +4,19 @@
 
 mod apply;
 mod chain;
+mod chain_below;
 mod connect;
 mod delete;
 mod diff;
 mod discovery;
 mod errors;
 mod harbour;
+mod kwok;
 mod manifests;
 mod noop;
+mod remove;
+mod remove_faults;
+mod wait;
+mod wait_faults;
+mod wait_workloads;
 mod watch;

@@ -37,10 +37,12 @@ impl ControlPlane {
         Ok(client)
     }
 
-    pub(super) fn start_api_server(&mut self, port: u16, etcd: &str) -> Result<(), StartError> {
+    /// Starts the API server and waits until it is ready.
+    pub fn start_api_server(&mut self) -> Result<(), StartError> {
+        let (port, etcd) = self.serving.clone();
         let mut server = Command::new(binary("kube-apiserver")?);
         server.args(flags(&[
-            ("etcd-servers", etcd),
+            ("etcd-servers", &etcd),
             ("bind-address", "127.0.0.1"),
             ("secure-port", &port.to_string()),
             // Nothing but loopback could be advertised, and that is refused.

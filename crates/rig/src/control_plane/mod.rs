@@ -25,6 +25,8 @@ pub struct ControlPlane {
     daemons: Vec<Daemon>,
     access: Access,
     authority: Authority,
+    /// The API server's port and etcd's address, for when it has to start again.
+    serving: (u16, String),
     run: Run,
 }
 
@@ -67,12 +69,20 @@ impl ControlPlane {
         let admin = kubeconfig(&server, &authority.pair().certificate, &authority.client(admin)?);
         run.write("kubeconfig", admin)?;
         let access = Access::open(run.dir(), &binary("kubectl")?)?;
-        let mut plane = Self { daemons: Vec::new(), access, authority, run };
+        let serving = (port, String::new());
+        let mut plane = Self { daemons: Vec::new(), access, authority, serving, run };
         plane.write_credentials()?;
-        let etcd = plane.start_etcd()?;
-        plane.start_api_server(port, &etcd)?;
+        plane.serving.1 = plane.start_etcd()?;
+        plane.start_api_server()?;
         plane.start_controllers()?;
         Ok(plane)
+    }
+
+    /// Kills the API server as a crash would: connections break, and nothing
+    /// listens until [`start_api_server`](Self::start_api_server).
+    pub fn kill_api_server(&mut self) {
+        let is_server = |daemon: &mut Daemon| daemon.name() == "kube-apiserver";
+        self.daemons.extract_if(.., is_server).for_each(Daemon::kill);
     }
 
     /// Returns how to reach it.

@@ -86,8 +86,8 @@ fn spelled_otherwise(value: &Value) -> Value {
 }
 
 /// Puts items in another order, or takes one away.
-fn disturb(dice: &mut Dice, list: &mut Value) {
-    let Some(items) = list.as_array_mut() else { return };
+fn disturb(dice: &mut Dice, value: &mut Value) {
+    let Some(items) = value.as_array_mut() else { return };
     let last = items.len() - 1;
     if dice.percent(50) {
         items.swap(dice.below(last), last);

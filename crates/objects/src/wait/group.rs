@@ -1,0 +1,221 @@
+//! The objects of one watch that are waited for.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use events::Because;
+
+use super::{Awaited, Goal, Miss, Missed, State, Wait, WaitEvent};
+use crate::lookout::{LookErrors, PostId, View};
+use crate::{ApiError, Object, ObjectId, Scope};
+
+/// Objects of one kind in one place, which one watch sees.
+pub(super) struct Group {
+    pub(super) post: PostId,
+    /// The scope whose every object is waited for; none for named objects.
+    each: Option<Scope>,
+    /// By id; under none stands that nobody is there yet.
+    pub(super) members: BTreeMap<Option<ObjectId>, Member>,
+    errors: LookErrors,
+}
+
+/// Somebody who is waited for.
+pub(super) struct Member {
+    awaited: Awaited,
+    pub(super) state: State,
+    /// What lies behind it, as far as the watches tell.
+    chain: Vec<String>,
+    told: Option<(State, Vec<String>)>,
+}
+
+impl Group {
+    pub(super) fn of_named(post: PostId, ids: Vec<ObjectId>) -> Self {
+        let members = ids.into_iter().map(|id| (Some(id), Member::new(Duration::ZERO)));
+        Self { post, each: None, members: members.collect(), errors: LookErrors::default() }
+    }
+
+    pub(super) fn of_each(post: PostId, scope: Scope) -> Self {
+        let members = [(None, Member::new(Duration::ZERO))].into();
+        Self { post, each: Some(scope), members, errors: LookErrors::default() }
+    }
+
+    /// Takes in all there is.
+    pub(super) fn see_all(&mut self, at: Duration, wait: &Wait, view: &View) {
+        self.errors.end_row();
+        if self.each.is_some() {
+            let known: Vec<ObjectId> = self.members.keys().flatten().cloned().collect();
+            let first = self.members.contains_key(&None);
+            let there = view.objects().map(|object| object.id().clone());
+            let all: Vec<ObjectId> = known.into_iter().chain(there).collect();
+            for id in all {
+                self.see_each(at, wait, &id, view.get(&id), first);
+            }
+            self.see_nobody(at, wait);
+            return;
+        }
+        for (id, member) in &mut self.members {
+            member.awaited.see(at, wait, id.as_ref().and_then(|id| view.get(id)));
+        }
+    }
+
+    /// Takes in one object, which may be gone.
+    pub(super) fn see(
+        &mut self,
+        at: Duration,
+        wait: &Wait,
+        id: &ObjectId,
+        view: &View,
+        tell: &mut dyn FnMut(WaitEvent),
+    ) {
+        self.errors.end_row();
+        if self.each.is_some() {
+            self.see_each(at, wait, id, view.get(id), false);
+            self.see_nobody(at, wait);
+            self.settle(at, wait, tell);
+        } else if let Some(member) = self.members.get_mut(&Some(id.clone())) {
+            member.awaited.see(at, wait, view.get(id));
+            member.state = member.awaited.state(at, wait);
+            member.tell(Some(id), None, at, wait, tell);
+        }
+    }
+
+    /// Who comes later has to reach the goal too, but nobody has to go who was
+    /// not there at the start; who goes need not reach any other goal.
+    fn see_each(
+        &mut self,
+        at: Duration,
+        wait: &Wait,
+        id: &ObjectId,
+        object: Option<&Object>,
+        first: bool,
+    ) {
+        let key = Some(id.clone());
+        let leaving = *wait.goal() == Goal::Deleted;
+        let joins = object.is_some() && (!leaving || first);
+        if joins {
+            self.members.entry(key.clone()).or_insert_with(|| Member::new(at));
+        }
+        let Some(member) = self.members.get_mut(&key) else { return };
+        member.awaited.see(at, wait, object);
+        let finished = member.awaited.state(at, wait) == State::Met;
+        if object.is_none() && !leaving && !finished {
+            self.members.remove(&key);
+        }
+    }
+
+    fn see_nobody(&mut self, at: Duration, wait: &Wait) {
+        self.members.remove(&None);
+        if self.members.is_empty() && *wait.goal() != Goal::Deleted {
+            let nobody = self.members.entry(None).or_insert_with(|| Member::new(at));
+            nobody.awaited.see(at, wait, None);
+        }
+    }
+
+    /// Takes in that looking failed.
+    pub(super) fn fail(&mut self, error: &ApiError) {
+        self.errors.add(error);
+    }
+
+    /// Reads everybody's state again, and tells what is new.
+    pub(super) fn settle(&mut self, at: Duration, wait: &Wait, tell: &mut dyn FnMut(WaitEvent)) {
+        let refused = self.errors.last.clone().filter(|_| self.errors.are_final());
+        for (id, member) in &mut self.members {
+            member.state = match (&refused, member.awaited.state(at, wait)) {
+                (Some(error), state) if state != State::Met => {
+                    State::Missed(Miss::Refused(error.clone()))
+                }
+                (_, state) => state,
+            };
+            member.tell(id.as_ref(), self.each.as_ref(), at, wait, tell);
+        }
+    }
+
+    /// Returns when something may change without a look.
+    pub(super) fn wakes(&self, wait: &Wait) -> Option<Duration> {
+        let open = self.members.values().filter(|member| member.state != State::Met);
+        open.map(|member| member.awaited.wakes(wait)).min()
+    }
+
+    pub(super) fn missed(&self, at: Duration, wait: &Wait) -> Vec<Missed> {
+        let open = self.members.iter().filter(|(_, member)| member.state != State::Met);
+        open.map(|(id, member)| {
+            let why = match &member.state {
+                State::Missed(miss) => Some(miss.clone()),
+                _ => None,
+            };
+            let what = match &why {
+                Some(Miss::Hopeless(ailment)) => ailment.says.clone(),
+                Some(Miss::Refused(error)) => error.to_string(),
+                _ => member.says(id.as_ref(), self.each.as_ref(), at, wait),
+            };
+            let because =
+                self.errors.line().into_iter().fold(member.because(what), Because::caused_by);
+            Missed { id: id.clone(), why, because }
+        })
+        .collect()
+    }
+}
+
+// === impl Member ===
+
+impl Member {
+    fn new(at: Duration) -> Self {
+        let state = State::Waiting(String::new());
+        Self { awaited: Awaited::new(at), state, chain: Vec::new(), told: None }
+    }
+
+    /// Takes in what the objects around it tell.
+    pub(super) fn understand(
+        &mut self,
+        at: Duration,
+        ailment: Option<crate::Ailment>,
+        chain: Vec<String>,
+    ) {
+        self.awaited.suffer(at, ailment);
+        self.chain = chain;
+    }
+
+    fn says(
+        &self,
+        id: Option<&ObjectId>,
+        each: Option<&Scope>,
+        at: Duration,
+        wait: &Wait,
+    ) -> String {
+        match (id, each) {
+            (None, Some(scope)) => format!("no {scope} is there"),
+            _ => self.awaited.because(at, wait),
+        }
+    }
+
+    fn because(&self, what: String) -> Because {
+        self.chain.iter().cloned().fold(Because::new(what), Because::caused_by)
+    }
+
+    fn tell(
+        &mut self,
+        id: Option<&ObjectId>,
+        each: Option<&Scope>,
+        at: Duration,
+        wait: &Wait,
+        tell: &mut dyn FnMut(WaitEvent),
+    ) {
+        let now = (self.state.clone(), self.chain.clone());
+        if self.told.as_ref() == Some(&now) || !self.awaited.is_seen() {
+            return;
+        }
+        match (&self.state, id) {
+            (State::Met, Some(id)) => tell(WaitEvent::Met { id: id.clone(), after: at }),
+            (State::Holding, Some(id)) => {
+                tell(WaitEvent::Holding { id: id.clone(), stable: wait.terms().stable });
+            }
+            (State::Waiting(_), id) => {
+                let because = self.because(self.says(id, each, at, wait));
+                tell(WaitEvent::Waiting { id: id.cloned(), because });
+            }
+            // The end tells it.
+            _ => {}
+        }
+        self.told = Some(now);
+    }
+}
