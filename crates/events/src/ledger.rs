@@ -2,7 +2,8 @@
 //!
 //! A client's mutating method takes a [`Permit`] by value, and only writing the
 //! intent to the journal mints one: no call can be made that the journal does
-//! not know of, and none twice.
+//! not know of, and none twice. (An [`Errand`](crate::Errand) mints them too,
+//! for calls that may be made twice.)
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -70,6 +71,10 @@ pub enum LedgerError {
 // === impl Permit ===
 
 impl Permit {
+    pub(crate) fn new(intent: IntentRef, call: Call) -> Self {
+        Self { intent, call }
+    }
+
     /// Returns the call that is permitted.
     pub fn call(&self) -> &Call {
         &self.call
@@ -77,6 +82,18 @@ impl Permit {
 
     /// Returns where the intent stands; calls without a name of their own carry it as a label.
     pub fn intent(&self) -> IntentRef {
+        self.intent
+    }
+}
+
+// === impl Receipt ===
+
+impl Receipt {
+    pub(crate) fn new(intent: IntentRef) -> Self {
+        Self { intent }
+    }
+
+    pub(crate) fn intent(&self) -> IntentRef {
         self.intent
     }
 }

@@ -14,7 +14,8 @@
 //! - [`RunState::apply`] alone decides which event may follow which. The
 //!   recorder asks it before it writes, the reader when it replays.
 //! - A [`Permit`] exists only after its intent is on disk, and is used up by
-//!   the one call it permits.
+//!   the one call it permits. An [`Errand`] keeps intents in memory, and only
+//!   those of calls that may be made twice.
 //! - Observers see an event after it is on disk, and see just what a later
 //!   reader will see. A report cannot know more than the journal.
 //! - No known secret passes the recorder, in any of the forms of [`Redactor`].
@@ -23,6 +24,7 @@ mod arrival;
 mod call;
 mod cause;
 mod clock;
+mod errand;
 mod event;
 mod evidence;
 mod evidence_store;
@@ -45,6 +47,7 @@ pub use arrival::Arrival;
 pub use call::{Call, CallClass, CallOutcome, IntentRef, Made};
 pub use cause::{Cause, Code, InvalidCode, NextStep, ShownBy};
 pub use clock::Clock;
+pub use errand::{Errand, NotIdempotent};
 pub use event::{Event, Hindrance, Interruption, RunOutcome, UnitOutcome, What};
 pub use evidence::{Attachment, Evidence, Fact, Observed};
 pub use evidence_store::{EvidenceError, EvidenceLimits, EvidenceStore};

@@ -1,34 +1,30 @@
-//! Bringing objects to a cluster: in layers, each object by one journaled call,
-//! and none where nothing would change.
+//! Bringing objects to a cluster: in their order, each object by one journaled
+//! call, and none where nothing would change.
 
 use engine::{ActError, Hands, SendError, Sight};
 use events::Failure;
-use futures::stream::{self, StreamExt as _};
-use objects::{ApiError, Change, Cluster, Object, Ownership, Rank, Status, layers};
+use objects::{ApiError, Change, Cluster, Need, Object, Order, Ownership, Status};
 
 use crate::{Site, kube};
 
-/// How many objects of a layer are under way at the same time.
-const AT_ONCE: usize = 8;
-
-/// Applies objects, and stops at a layer whose kinds are not established yet:
-/// the next try goes on there.
+/// Applies objects, and stops at one that waits for another which is not ready
+/// yet: the next try goes on there.
 pub(crate) async fn apply(
     site: &Site,
     hands: &Hands,
     objects: Vec<Object>,
 ) -> Result<(), ActError> {
     let cluster = kube::any(site).await?;
-    let layers = layers(objects).map_err(|error| Failure::permanent(error.to_string()))?;
-    for layer in layers {
-        let calls: Vec<_> =
-            layer.objects.iter().map(|object| one(&cluster, hands, object)).collect();
-        // All come to their end, so that none is left in doubt by another's failure.
-        let ends: Vec<_> = stream::iter(calls).buffer_unordered(AT_ONCE).collect().await;
-        ends.into_iter().collect::<Result<(), _>>()?;
-        if layer.rank == Rank::Definitions {
-            established(&cluster, &layer.objects).await?;
+    let order = Order::of(objects).map_err(|error| Failure::permanent(error.to_string()))?;
+    let mut ready = vec![false; order.objects().len()];
+    for place in order.sequence() {
+        for wait in order.waits_for(*place) {
+            if wait.need == Need::Ready && !ready[wait.object] {
+                is_ready(&cluster, &order.objects()[wait.object]).await?;
+                ready[wait.object] = true;
+            }
         }
+        one(&cluster, hands, &order.objects()[*place]).await?;
     }
     Ok(())
 }
@@ -50,16 +46,12 @@ async fn one(cluster: &Cluster, hands: &Hands, object: &Object) -> Result<(), Ac
     Ok(())
 }
 
-async fn established(cluster: &Cluster, definitions: &[Object]) -> Result<(), ActError> {
-    for definition in definitions {
-        let live = cluster.get(definition.id()).await.map_err(|error| error.failure())?;
-        let is_ready = live.as_ref().is_some_and(|live| Status::of(live).is_ready());
-        if !is_ready {
-            let words = format!("{} is not established yet", definition.id());
-            return Err(Failure::transient(words).into());
-        }
+async fn is_ready(cluster: &Cluster, object: &Object) -> Result<(), ActError> {
+    let live = cluster.get(object.id()).await.map_err(|error| error.failure())?;
+    match live.as_ref().map(Status::of) {
+        Some(Status::Ready) => Ok(()),
+        _ => Err(Failure::transient(format!("{} is not ready yet", object.id())).into()),
     }
-    Ok(())
 }
 
 fn send_error(error: &ApiError) -> SendError {

@@ -45,6 +45,15 @@ pub enum Change {
 // === impl Change ===
 
 impl Change {
+    /// Returns the word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Configured => "configured",
+            Self::Unchanged => "unchanged",
+        }
+    }
+
     /// An object that was seen before and is in the same state is unchanged.
     fn between(status: StatusCode, before: Option<&Version>, after: Option<&Version>) -> Self {
         if status == StatusCode::CREATED {

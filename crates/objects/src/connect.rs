@@ -1,4 +1,10 @@
 //! How to reach an API: from a kubeconfig, or from certificates.
+//!
+//! Requests go over HTTP/1.1, on as many connections as there are requests at
+//! the same time. Against a real API server, 1,000 applies with 32 in flight
+//! took as long over 32 connections as over one of HTTP/2 (medians 2.3 and
+//! 2.3 s of six each, on a machine that was never quiet), and a connection that
+//! breaks takes one request with it instead of all.
 
 use std::path::Path;
 use std::time::Duration;

@@ -27,6 +27,9 @@ pub struct Resource {
     pub namespaced: bool,
     /// What can be done, such as `patch` and `watch`.
     pub verbs: Vec<String>,
+    /// Which place its version has among those of its group; the API's own
+    /// choice is first.
+    pub(crate) place: usize,
 }
 
 /// What is known of the API's catalogue.
@@ -88,6 +91,39 @@ impl Cluster {
         let group = format!("{}/", kind.group);
         let stale = catalogue.stale.iter().any(|one| one.starts_with(&group));
         Ok(stale || catalogue.resources.keys().any(|one| one.is(&kind.group, &kind.kind)))
+    }
+
+    /// Forgets what the API serves, where an answer shows that it has changed.
+    pub(crate) fn forget_resources(&self) {
+        self.discovery().keep(&Arc::default());
+    }
+
+    /// Returns whether a kind is among what is known to be served.
+    pub(crate) fn knows(&self, kind: &Kind) -> bool {
+        self.discovery().known().resources.contains_key(kind)
+    }
+
+    /// Returns where a kind is served in whichever version: the one that the
+    /// API would choose.
+    pub(crate) async fn preferred(
+        &self,
+        group: &str,
+        kind: &str,
+    ) -> Result<Option<Resource>, ApiError> {
+        let all = self.all_resources().await?;
+        let of_kind = all.into_iter().filter(|resource| resource.kind.is(group, kind));
+        Ok(of_kind.min_by_key(|resource| resource.place))
+    }
+
+    /// Returns all that the API serves, asked for now.
+    pub(crate) async fn all_resources(&self) -> Result<Vec<Resource>, ApiError> {
+        let catalogue = self.discovery().known();
+        if catalogue.resources.is_empty() {
+            // Every API has namespaces, and asking for them asks for all.
+            let namespace = Kind::new("v1", "Namespace").expect("a kind of the core group");
+            self.resource(&namespace).await?;
+        }
+        Ok(self.discovery().known().resources.values().cloned().collect())
     }
 
     async fn ask_catalogue(&self, kind: &Kind) -> Result<Catalogue, ApiError> {
@@ -180,12 +216,13 @@ impl Discovery {
 impl Catalogue {
     fn take(&mut self, group: Group) {
         let name = group.metadata.name;
-        for version in group.versions {
+        for (place, version) in group.versions.into_iter().enumerate() {
             if version.freshness == "Stale" {
                 self.stale.push(format!("{name}/{}", version.version));
             }
             for found in version.resources {
-                let Some(resource) = found.resource(&name, &version.version) else { continue };
+                let Some(mut resource) = found.resource(&name, &version.version) else { continue };
+                resource.place = place;
                 self.resources.insert(resource.kind.clone(), resource);
             }
         }
@@ -272,6 +309,7 @@ impl Served {
             plural: self.resource,
             namespaced: self.scope == "Namespaced",
             verbs: self.verbs,
+            place: 0,
         })
     }
 }
@@ -279,6 +317,12 @@ impl Served {
 impl ListedResource {
     fn resource(self, group: &str, version: &str) -> Resource {
         let kind = Kind { group: group.to_owned(), version: version.to_owned(), kind: self.kind };
-        Resource { kind, plural: self.name, namespaced: self.namespaced, verbs: self.verbs }
+        Resource {
+            kind,
+            plural: self.name,
+            namespaced: self.namespaced,
+            verbs: self.verbs,
+            place: 0,
+        }
     }
 }

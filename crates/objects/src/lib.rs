@@ -5,12 +5,13 @@
 //! addons, the gates, the commands on objects.
 //!
 //! **What it is not.** It decides nothing about a run, and does not know what
-//! an addon is. Requests are neither repeated nor paused for: an error has a
-//! [class](ApiError::class). Only [`Cluster::wait`] and [`Cluster::remove`]
-//! look again, on the clock that they are given.
+//! an addon is. A single call is neither repeated nor paused for: an error has a
+//! [class](ApiError::class). Only work on many objects ([sets](set),
+//! [`Cluster::wait`], [`Cluster::remove`]) looks again and repeats what its class
+//! allows, on the clock and within the patience that it is given.
 //!
 //! ```text
-//!  bytes ─► manifest ─► Object ─► layers ─┐
+//!  bytes ─► manifest ─► Object ─► Order ──┐
 //!                                         ▼
 //!  Access ─► Cluster ─► resource ─► apply · preview · delete · force   (a Permit each)
 //!               │                   get · list · watch · why
@@ -28,7 +29,7 @@
 //!   touches another one.
 //! - "Gone" is only said where the API said so; an error never is.
 //! - A warning of the API stays with the call that caused it.
-//! - What tells states apart ([`Status`], [`Ailment`], [`explain`], [`layers`],
+//! - What tells states apart ([`Status`], [`Ailment`], [`explain`], [`Order`],
 //!   [`Goal`], [`Removal`], [`compare`], [`diff`]) is pure over objects and times
 //!   that are passed in.
 //! - A field is named by a [typed path](fields::FieldPath), never by a text
@@ -47,12 +48,13 @@ mod discovery;
 mod error;
 pub mod fields;
 mod jsonpath;
-mod layers;
 mod list;
 mod lookout;
 pub mod manifest;
 mod object;
+mod order;
 mod request;
+pub mod set;
 mod status;
 mod wait;
 mod watch;
@@ -69,14 +71,14 @@ pub use delete::{
 pub use discovery::Resource;
 pub use error::{ApiError, FieldConflict, FieldProblem, Trouble, Unreachable};
 pub use jsonpath::{JsonPath, PathError, PathProblem};
-pub use layers::{Layer, Rank, SameObjectTwice, layers};
 pub use list::{Listed, Scope};
 pub use lookout::LookErrors;
 pub use manifest::{ManifestError, ManifestErrors};
 pub use object::{Kind, NotAnObject, Object, ObjectId, Version};
+pub use order::{DEPENDS_ON, Disorder, Need, Order, OrderProblem, Prerequisite, Strength};
 pub use status::{Ailment, AilmentKind, Claims, Status};
 pub use wait::{
-    Goal, GoalError, Met, Miss, Missed, NoRollout, Order, Subject, Terms, Unmet, ValueTest,
+    Goal, GoalError, Met, Miss, Missed, NoRollout, NumberOrder, Subject, Terms, Unmet, ValueTest,
     ValueTestError, Wait, WaitError, WaitEvent,
 };
 pub use watch::{Sighting, Watch};

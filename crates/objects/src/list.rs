@@ -96,9 +96,20 @@ impl std::fmt::Display for Scope {
 impl Cluster {
     /// Lists objects as they are now.
     pub async fn list(&self, scope: &Scope) -> Result<Listed, ApiError> {
+        let mut objects = Vec::new();
+        let resource_version = self.list_each(scope, |object| objects.push(object)).await?;
+        Ok(Listed { objects, resource_version })
+    }
+
+    /// Shows every object once, and keeps no more than a page of them. Returns
+    /// the moment of the list.
+    pub(crate) async fn list_each(
+        &self,
+        scope: &Scope,
+        mut show: impl FnMut(Object),
+    ) -> Result<String, ApiError> {
         let tried = format!("list {scope}");
         let resource = self.resource(&scope.kind).await?;
-        let mut objects = Vec::new();
         let mut go_on = String::new();
         loop {
             let mut ask = scope.ask(&resource, tried.clone()).with("limit", PAGE);
@@ -107,10 +118,10 @@ impl Cluster {
             }
             let page: Page = self.send(ask).await?.json(&tried)?;
             for item in page.items {
-                objects.push(object_of(&tried, &scope.kind, item)?);
+                show(object_of(&tried, &scope.kind, item)?);
             }
             if page.metadata.go_on.is_empty() {
-                return Ok(Listed { objects, resource_version: page.metadata.resource_version });
+                return Ok(page.metadata.resource_version);
             }
             go_on = page.metadata.go_on;
         }

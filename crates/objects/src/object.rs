@@ -143,6 +143,27 @@ impl Object {
         self
     }
 
+    /// Takes the object out of its namespace: its kind is of the whole cluster.
+    pub(crate) fn in_no_namespace(mut self) -> Self {
+        if let (Some(_), Some(metadata)) =
+            (self.id.namespace.take(), self.body["metadata"].as_object_mut())
+        {
+            metadata.remove("namespace");
+        }
+        self
+    }
+
+    /// Sets a label.
+    pub(crate) fn labelled(mut self, key: &str, value: &str) -> Self {
+        self.body["metadata"]["labels"][key] = value.into();
+        self
+    }
+
+    /// Returns the label or annotation of that name; `which` is the map.
+    pub(crate) fn mark(&self, which: &str, key: &str) -> Option<&str> {
+        self.body["metadata"][which].get(key)?.as_str()
+    }
+
     /// Returns which object it is.
     pub fn id(&self) -> &ObjectId {
         &self.id

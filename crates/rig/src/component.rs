@@ -41,7 +41,8 @@ pub enum Origin {
         package: String,
     },
     /// Built in a copy of the module's source: its go.mod has replacements,
-    /// which `go install` refuses.
+    /// which `go install` refuses, or its module proxy has no list of versions,
+    /// which `go install` asks for.
     Copy {
         /// The Go module.
         module: String,

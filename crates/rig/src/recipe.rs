@@ -78,7 +78,9 @@ impl<'a> Recipe<'a> {
                 go.arg(format!("{module}/{package}@{}", self.component.version));
             }
             Origin::Copy { package, .. } => {
-                go.current_dir(source).args(["build", "-trimpath", "-ldflags", &flags]);
+                // A module may carry the list of its vendored modules without them.
+                go.current_dir(source).args(["build", "-mod=readonly", "-trimpath"]);
+                go.args(["-ldflags", &flags]);
                 go.arg("-o").arg(target.join(&self.component.name)).arg(package);
             }
             Origin::Debian(_) => unreachable!("`Recipe::of` gives these no recipe"),
@@ -109,6 +111,10 @@ impl<'a> Recipe<'a> {
             }
             Origin::Install { module, .. } if module.starts_with("helm.sh/helm/") => {
                 vec![format!("{module}/internal/version.version={version}")]
+            }
+            Origin::Copy { module, .. } if module == "carvel.dev/kapp" => {
+                let version = version.trim_start_matches('v');
+                vec![format!("{module}/pkg/kapp/version.Version={version}")]
             }
             _ => Vec::new(),
         }
@@ -148,6 +154,8 @@ mod tests {
         assert!(flags.ends_with("gitMajor=1 -X k8s.io/component-base/version.gitMinor=36"));
         let flags = recipe("helm").linker_flags();
         assert_eq!(flags, "-s -w -X helm.sh/helm/v4/internal/version.version=v4.3.1");
+        let flags = recipe("kapp").linker_flags();
+        assert_eq!(flags, "-s -w -X carvel.dev/kapp/pkg/kapp/version.Version=0.64.0");
         assert_eq!(recipe("kwok").linker_flags(), "-s -w");
     }
 

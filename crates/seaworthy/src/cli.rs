@@ -6,8 +6,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::command_error::CommandError;
 use crate::commands::{
-    completions, credentials, down, explain, init, plan, rehearse, report, schema, sim, status, up,
-    validate, verify,
+    apply, completions, credentials, down, explain, init, plan, rehearse, report, schema, sim,
+    status, up, validate, verify,
 };
 use crate::exit::Exit;
 use crate::ui::Ui;
@@ -63,6 +63,7 @@ pub(crate) enum Command {
     Down(down::DownArgs),
     Kubeconfig(credentials::KubeconfigArgs),
     Talosconfig(credentials::TalosconfigArgs),
+    Apply(apply::ApplyArgs),
     Explain(explain::ExplainArgs),
     Report(report::ReportArgs),
     Sim(sim::SimArgs),
@@ -84,6 +85,7 @@ impl Command {
             Self::Down(args) => down::run(&args, shared, ui),
             Self::Kubeconfig(args) => credentials::kubeconfig(&args, shared, ui),
             Self::Talosconfig(args) => credentials::talosconfig(&args, shared, ui),
+            Self::Apply(args) => apply::run(&args, ui),
             Self::Explain(args) => explain::run(&args, ui),
             Self::Report(args) => report::run(args, shared, ui),
             Self::Sim(args) => sim::run(&args, shared, ui),

@@ -4,6 +4,7 @@
 //! stdout carries data, stderr talks to people. This crate alone touches the
 //! terminal, the environment and the process's exit.
 
+mod access;
 mod cli;
 mod command_error;
 mod commands;

@@ -21,6 +21,8 @@ pub(crate) struct Bench {
 enum What {
     /// The engine's overhead over the critical path, and events per second.
     Engine,
+    /// Commands on Kubernetes objects, against a raw client and the peers.
+    Objects,
     /// A whole rehearsal: wall time, memory, and 3 + 50 against its critical path.
     Voyage,
 }
@@ -28,7 +30,8 @@ enum What {
 impl Bench {
     pub(crate) fn run(&self) -> ExitCode {
         let done = match self.what {
-            What::Engine => engine(),
+            What::Engine => cargo_bench("engine", "overhead"),
+            What::Objects => cargo_bench("seaworthy", "objects"),
             What::Voyage => voyage::run(),
         };
         match done {
@@ -38,8 +41,8 @@ impl Bench {
     }
 }
 
-fn engine() -> Result<(), Box<dyn std::error::Error>> {
-    say("Measuring", "engine, in the release profile");
-    let status = cargo().args(["bench", "--package", "engine", "--bench", "overhead"]).status()?;
+fn cargo_bench(package: &str, bench: &str) -> Result<(), Box<dyn std::error::Error>> {
+    say("Measuring", format!("{package}, in the release profile"));
+    let status = cargo().args(["bench", "--package", package, "--bench", bench]).status()?;
     if status.success() { Ok(()) } else { Err("the benchmark failed".into()) }
 }

@@ -1,7 +1,7 @@
 //! A real API server takes every rendering, with strict validation of fields.
 
 use addons::SecretObject;
-use objects::{Layer, Object, Rank, layers};
+use objects::{Need, Object, Order};
 use rig::{Kubectl, need};
 use serde_json::{Value, json};
 
@@ -22,15 +22,19 @@ fn apply(kubectl: &Kubectl, objects: &[Value]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-fn deliver(kubectl: &Kubectl, layer: Layer) -> usize {
-    let objects: Vec<_> = layer.objects.into_iter().map(Object::into_body).collect();
-    let lines = apply(kubectl, &objects).lines().count();
-    assert_eq!(lines, objects.len());
-    if layer.rank == Rank::Definitions {
-        let wait = ["wait", "crd", "--all", "--for=condition=Established", "--timeout=60s"];
-        kubectl.run(&wait).unwrap();
+/// Applies objects in their order, and waits for definitions before what they define.
+fn deliver(kubectl: &Kubectl, order: &Order) -> usize {
+    let (mut ready, mut batch, mut taken) = (false, Vec::new(), 0);
+    for place in order.sequence() {
+        if !ready && order.waits_for(*place).iter().any(|wait| wait.need == Need::Ready) {
+            taken += apply(kubectl, &std::mem::take(&mut batch)).lines().count();
+            let wait = ["wait", "crd", "--all", "--for=condition=Established", "--timeout=60s"];
+            kubectl.run(&wait).unwrap();
+            ready = true;
+        }
+        batch.push(order.objects()[*place].body().clone());
     }
-    lines
+    taken + apply(kubectl, &batch).lines().count()
 }
 
 #[test]
@@ -44,8 +48,10 @@ fn a_real_api_server_takes_every_rendering() {
         let secrets = rendered.secrets().iter().map(SecretObject::reveal);
         let objects = rendered.objects().iter().cloned().chain(secrets);
         let objects = objects.map(|object| Object::new(object).unwrap()).collect();
-        let layers = layers(objects).unwrap();
-        delivered += layers.into_iter().map(|layer| deliver(kubectl, layer)).sum::<usize>();
+        let order = Order::of(objects).unwrap();
+        let taken = deliver(kubectl, &order);
+        assert_eq!(taken, order.objects().len());
+        delivered += taken;
     }
     println!("{delivered} objects of addons were taken");
     assert!(delivered > 60);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use addons::{Rendered, STAND_IN, SecretObject, cilium};
 use events::Secret;
-use objects::{Layer, Object, Rank, layers};
+use objects::{Need, Object, Order};
 use serde_json::Value;
 
 use crate::samples;
@@ -69,21 +69,33 @@ fn the_same_values_give_the_same_digest_and_others_another() {
 }
 
 #[test]
-fn every_rendering_can_be_delivered_in_layers() {
-    let in_layers = |rendered: &Rendered| -> Vec<Layer> {
+fn every_rendering_can_be_delivered_in_an_order() {
+    let order_of = |rendered: &Rendered| {
         let secrets = rendered.secrets().iter().map(SecretObject::reveal);
         let objects = rendered.objects().iter().cloned().chain(secrets);
-        layers(objects.map(|object| Object::new(object).unwrap()).collect()).unwrap()
+        Order::of(objects.map(|object| Object::new(object).unwrap()).collect()).unwrap()
     };
     for rendered in samples::all() {
-        let delivered: usize = in_layers(&rendered).iter().map(|layer| layer.objects.len()).sum();
-        assert_eq!(delivered, rendered.objects().len() + rendered.secrets().len());
+        let order = order_of(&rendered);
+        assert_eq!(order.sequence().len(), rendered.objects().len() + rendered.secrets().len());
     }
-    let flux: Vec<_> = in_layers(&samples::flux()).iter().map(|layer| layer.rank).collect();
-    assert_eq!(
-        flux,
-        [Rank::Namespaces, Rank::Definitions, Rank::Foundations, Rank::Workloads, Rank::Customs,]
-    );
+    // What Flux is told comes after the kinds that it is told in.
+    let flux = order_of(&samples::flux());
+    let is_told = |place: &&usize| {
+        let object = &flux.objects()[**place];
+        object.kind().group.ends_with(".toolkit.fluxcd.io")
+    };
+    let told: Vec<_> = flux.sequence().iter().filter(is_told).collect();
+    assert!(!told.is_empty());
+    for place in told {
+        let waits = flux.waits_for(*place);
+        let kinds: Vec<_> = waits
+            .iter()
+            .filter(|wait| wait.need == Need::Ready)
+            .map(|wait| flux.objects()[wait.object].kind().kind.as_str())
+            .collect();
+        assert_eq!(kinds, ["CustomResourceDefinition"]);
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Which rule is for which kind.
 
 use super::{Facts, Status, cluster_kinds, network, pods, workloads};
-use crate::layers::is_kubernetes_own;
+use crate::order::is_kubernetes_own;
 
 type Rule = fn(Facts<'_>) -> Status;
 

@@ -30,7 +30,7 @@ pub use goal::{Goal, GoalError, NoRollout};
 pub(crate) use near::nearest;
 pub use outcome::{Met, Miss, Missed, Unmet, WaitError, WaitEvent};
 pub use terms::{Subject, Terms, Wait};
-pub use value_test::{Order, ValueTest, ValueTestError};
+pub use value_test::{NumberOrder, ValueTest, ValueTestError};
 
 use awaited::{Awaited, State};
 use judge::Judgement;

@@ -16,14 +16,14 @@ pub enum ValueTest {
     /// Anything else.
     IsNot(String),
     /// A number, or a text that is one, in this order to another one.
-    Number(Order, f64),
+    Number(NumberOrder, f64),
     /// A text in which the pattern is found.
     Matches(Regex),
 }
 
 /// How two numbers stand to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum NumberOrder {
     /// `>`
     Above,
     /// `>=`
@@ -70,7 +70,7 @@ impl ValueTest {
         }
     }
 
-    fn number(sign: &str, order: Order, rest: &str) -> Result<Self, ValueTestError> {
+    fn number(sign: &str, order: NumberOrder, rest: &str) -> Result<Self, ValueTestError> {
         let limit: Option<f64> = rest.trim().parse().ok();
         let limit = limit.filter(|limit| limit.is_finite());
         let wrong = || ValueTestError::NotANumber(format!("{sign}{rest}"));
@@ -101,10 +101,10 @@ impl FromStr for ValueTest {
             return Err(ValueTestError::NoValue((*sign).to_owned()));
         }
         match *sign {
-            ">" => Self::number(sign, Order::Above, rest),
-            ">=" => Self::number(sign, Order::AtLeast, rest),
-            "<" => Self::number(sign, Order::Below, rest),
-            "<=" => Self::number(sign, Order::AtMost, rest),
+            ">" => Self::number(sign, NumberOrder::Above, rest),
+            ">=" => Self::number(sign, NumberOrder::AtLeast, rest),
+            "<" => Self::number(sign, NumberOrder::Below, rest),
+            "<=" => Self::number(sign, NumberOrder::AtMost, rest),
             "~" => Self::pattern(rest),
             "!=" => Ok(Self::IsNot(unquoted(rest))),
             _ => Ok(Self::Is(unquoted(rest))),
@@ -131,9 +131,9 @@ impl PartialEq for ValueTest {
     }
 }
 
-// === impl Order ===
+// === impl NumberOrder ===
 
-impl Order {
+impl NumberOrder {
     fn holds(self, value: f64, limit: f64) -> bool {
         match self {
             Self::Above => value > limit,
@@ -144,7 +144,7 @@ impl Order {
     }
 }
 
-impl fmt::Display for Order {
+impl fmt::Display for NumberOrder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Above => ">",

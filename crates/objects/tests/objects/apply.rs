@@ -1,7 +1,7 @@
 //! Server-side apply with a real API server's opinion on it.
 
 use events::Arrival;
-use objects::{Change, Kind, Object, Ownership, Trouble, layers, manifest};
+use objects::{Change, Kind, Object, Ownership, Trouble, manifest};
 use rig::proxy::{Fault, Matching, Rule};
 use serde_json::json;
 
@@ -119,32 +119,6 @@ async fn another_life_of_the_same_name_is_not_touched() {
     assert!(matches!(error.trouble(), Trouble::Changed(_)), "{error:?}");
     let live = harbour.cluster.get(map.id()).await.unwrap().unwrap();
     assert_eq!(live.text("/data/k"), Some("theirs"));
-}
-
-#[tokio::test]
-async fn a_definition_and_its_objects_go_in_one_set() {
-    let Some(opening) = Harbour::open() else { return };
-    let harbour = opening.harbour().await;
-    let group = format!("{}.example", harbour.namespace.name());
-    let widget = harbour.object(&format!("{group}/v1"), "Widget", "w", json!({ "spec": {} }));
-    let definition = crate::discovery::definition(&group);
-    let settings = harbour.config_map("settings", json!({ "a": "b" }));
-    let set = layers(vec![widget.clone(), settings, definition.clone()]).unwrap();
-    for layer in set {
-        for object in layer.objects {
-            harbour.apply(&object).await.unwrap();
-        }
-        if layer.rank == objects::Rank::Definitions {
-            let established = |crd: &Object| {
-                crd.items("/status/conditions")
-                    .iter()
-                    .any(|one| one["type"] == "Established" && one["status"] == "True")
-            };
-            harbour.until(definition.id(), established).await;
-        }
-    }
-    assert!(harbour.cluster.get(widget.id()).await.unwrap().is_some());
-    harbour.kubectl(&["delete", "crd", &definition.id().name, "--wait=false"]);
 }
 
 #[tokio::test]

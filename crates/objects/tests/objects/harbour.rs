@@ -2,13 +2,15 @@
 
 use std::fs;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use events::journal::{Durability, Header, Writer};
 use events::{
-    Call, CallClass, Clock, ClusterId, EvidenceLimits, EvidenceStore, Failure, History, Ledger,
-    Permit, Plan, PlannedStage, Recorder, Redactor, RunId, Unit, What,
+    Call, CallClass, Clock, ClusterId, Errand, EvidenceLimits, EvidenceStore, Failure, History,
+    Ledger, Permit, Plan, PlannedStage, Recorder, Redactor, RunId, Unit, What,
 };
+use objects::set::{Means, Report, Set, SetError, Settings};
 use objects::{
     Access, ApiError, Applied, Cluster, Deleted, Doomed, Kind, Object, ObjectId, Ownership,
     Propagation, Timeouts,
@@ -16,6 +18,7 @@ use objects::{
 use rig::{FaultyProxy, Namespace, need};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
 
 /// How long a test waits for the control plane before it has failed.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
@@ -110,6 +113,22 @@ impl Harbour {
         self.cluster.apply(self.permit().await, object, ownership, before.as_ref()).await
     }
 
+    /// A client that has not asked for anything yet.
+    pub(crate) async fn fresh(&self) -> Cluster {
+        let kubeconfig = fs::read(self.proxy.kubeconfig()).unwrap();
+        Access::from_kubeconfig(&kubeconfig, None).unwrap().connect().await.unwrap()
+    }
+
+    /// Applies a set as a whole.
+    pub(crate) async fn apply_set(
+        &self,
+        objects: Vec<Object>,
+        settings: Settings,
+    ) -> Result<Report, SetError> {
+        let set = Set::new(objects, self.namespace.name());
+        self.cluster.apply_set(set, settings, &means(), |_| ()).await
+    }
+
     pub(crate) fn kubectl(&self, args: &[&str]) -> String {
         let inside = ["-n", self.namespace.name()];
         let args: Vec<&str> = inside.iter().chain(args).copied().collect();
@@ -149,6 +168,13 @@ impl Harbour {
         };
         tokio::time::timeout(PATIENCE, poll).await.expect("the object becomes as wanted")
     }
+}
+
+/// What a set needs from outside.
+pub(crate) fn means() -> Means {
+    let run = RunId::new("2026-11-16T12:00:00Z".parse().unwrap(), 43);
+    let errand = Arc::new(Errand::new(run));
+    Means { errand, clock: Clock::real(), cancel: CancellationToken::new() }
 }
 
 /// What a harbour is made of before there is a client.

@@ -1,5 +1,6 @@
 //! One file per command: its arguments, whose comments are its help, and what it does.
 
+pub(crate) mod apply;
 pub(crate) mod completions;
 pub(crate) mod credentials;
 pub(crate) mod down;

@@ -30,7 +30,7 @@ use report::Story;
 use tokio::task::JoinHandle;
 
 use self::display::Display;
-use self::signals::Signals;
+pub(crate) use self::signals::Signals;
 use crate::cli::Output;
 use crate::command_error::CommandError;
 use crate::exit::Exit;

@@ -5,7 +5,7 @@ use std::io;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Signals that ask for an end.
-pub(super) struct Signals {
+pub(crate) struct Signals {
     interrupt: Signal,
     terminate: Signal,
     hangup: Signal,
@@ -13,7 +13,7 @@ pub(super) struct Signals {
 
 impl Signals {
     /// From here on no signal ends the process by itself.
-    pub(super) fn listen() -> io::Result<Self> {
+    pub(crate) fn listen() -> io::Result<Self> {
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
@@ -22,7 +22,7 @@ impl Signals {
     }
 
     /// Waits for the next, and returns what people call it.
-    pub(super) async fn next(&mut self) -> &'static str {
+    pub(crate) async fn next(&mut self) -> &'static str {
         tokio::select! {
             _ = self.interrupt.recv() => "Ctrl-C",
             _ = self.terminate.recv() => "SIGTERM",

@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod apply;
 mod cluster_file;
 mod generated;
 mod harbour_runs;

@@ -1,0 +1,46 @@
+//! Applying many objects as one.
+//!
+//! ```text
+//!  objects ─► place ─► claim ─► Order ─► look ──► extend ─► apply … ─► prune ─► shrink
+//!             scope    label             list or   the       32 in      what    the
+//!             of kinds of the            get once  inventory flight,    is no   inventory
+//!                      inventory                             one PATCH  longer
+//!                                           │                each       there
+//!                                           ▼
+//!                              problems that are known before
+//!                              the first change stop everything
+//! ```
+//!
+//! - What is there already is looked at before anything is changed: one list
+//!   per kind and namespace, or single looks where few objects are wanted. So
+//!   each request says which life of an object it means, nothing is adopted by
+//!   accident, and what is as wished is not sent.
+//! - The inventory is extended before the first object is sent. A crash at any
+//!   moment loses nothing: the same command, run again, goes on.
+//! - Every problem of the set is reported, not only the first. What waits for
+//!   an object that failed is left; everything else goes on.
+//! - A request is repeated only where its class says so, within the patience
+//!   that was given, and a pause that the API asks for holds up the whole set.
+
+mod adopt;
+mod apply;
+mod board;
+mod gate;
+mod inventory;
+mod look;
+mod means;
+mod one;
+mod pace;
+mod place;
+mod prune;
+mod repair;
+mod report;
+mod run;
+mod spared;
+
+pub use adopt::Adopt;
+pub use apply::{Mode, Sameness, Set, SetError, Settings, Walk};
+pub use inventory::{Inventory, InventoryError};
+pub use means::Means;
+pub use prune::{End, Prune, Pruned};
+pub use report::{Outcome, Report, Step, StepError, There};

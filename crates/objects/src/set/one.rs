@@ -1,0 +1,233 @@
+//! One object of a set: what stands in its way, then one request.
+
+use events::{Arrival, Call, CallClass};
+use http::Method;
+
+use super::look::{self, Sight, get};
+use super::pace::{Hope, Pace};
+use super::repair::Repair;
+use super::report::{Outcome, StepError, There};
+use super::run::Run;
+use super::{Means, Mode, gate};
+use crate::request::{Answer, Ask};
+use crate::{ApiError, Applied, Change, Cluster, FIELD_MANAGER, Object, Trouble, Version};
+
+/// How often an object that changes all the time is looked at again.
+const LOOKS: usize = 10;
+
+impl Run {
+    /// Brings the object at a place to what is wished.
+    pub(super) async fn one(&self, place: usize, sight: Sight) -> Outcome {
+        let done = match (sight, self.settings.mode) {
+            (Sight::Same(version), _) => Ok(There::unchanged(version)),
+            (sight, Mode::ForReal) => self.send(place, sight).await,
+            (sight, Mode::DryRun) => self.preview(place, sight).await,
+        };
+        done.map_or_else(Outcome::Failed, Outcome::There)
+    }
+
+    async fn send(&self, place: usize, sight: Sight) -> Result<There, StepError> {
+        let object = &self.order.objects()[place];
+        let (mut before, repair) = match sight {
+            Sight::Absent => (None, None),
+            Sight::Same(version) => (Some(version), None),
+            Sight::There { version, repair, .. } => (Some(version), repair),
+        };
+        if before.is_none() {
+            self.webhooks_answer(object).await?;
+        }
+        let repaired = repair.is_some();
+        if let Some(repair) = repair {
+            before = self.repair(object, repair).await?.or(before);
+        }
+        let applied = self.apply(place, before.as_ref()).await?;
+        Ok(There { repaired, ..There::of(applied) })
+    }
+
+    async fn apply(&self, place: usize, before: Option<&Version>) -> Result<Applied, ApiError> {
+        let object = &self.order.objects()[place];
+        let hope = if self.order.waits_for(place).is_empty() { Hope::Usual } else { Hope::Fresh };
+        let mut tries = self.pace.tries(hope);
+        let (mut in_doubt, mut looked_again) = (false, false);
+        loop {
+            tries.turn().await;
+            let (permit, receipt) = self.means.permit(Cluster::apply_call(object));
+            let sent = self.cluster.apply(permit, object, self.settings.ownership, before).await;
+            self.means.close(receipt, &sent);
+            match sent {
+                Ok(applied) if before.is_none() => return Ok(appeared(applied, in_doubt)),
+                Ok(applied) => return Ok(applied),
+                Err(error) if !looked_again && is_about_a_version_that_is_gone(&error) => {
+                    looked_again = true;
+                    self.look_again(object).await?;
+                }
+                Err(error) => {
+                    in_doubt |= error.arrival() == Arrival::Maybe;
+                    tries.again(error).await?;
+                }
+            }
+        }
+    }
+
+    /// A version that was served when we asked is not any more: asks again, and
+    /// puts the managers of the object in order by that.
+    async fn look_again(&self, object: &Object) -> Result<(), ApiError> {
+        self.cluster.forget_resources();
+        self.cluster.resource(object.kind()).await?;
+        let Some(live) = get(&self.cluster, &self.pace, object.id()).await? else { return Ok(()) };
+        if let Some(repair) = look::repair(&self.cluster, object, &live) {
+            self.repair(object, repair).await?;
+        }
+        Ok(())
+    }
+
+    /// A webhook that nobody answers stops the requests of everybody. One that
+    /// is there already does so already.
+    async fn webhooks_answer(&self, object: &Object) -> Result<(), StepError> {
+        if object.kind().group != "admissionregistration.k8s.io" {
+            return Ok(());
+        }
+        for webhook in object.items("/webhooks") {
+            let service = &webhook["clientConfig"]["service"];
+            let (Some(namespace), Some(name)) =
+                (service["namespace"].as_str(), service["name"].as_str())
+            else {
+                continue;
+            };
+            let wait = gate::endpoint(&self.cluster, &self.means, &self.pace, namespace, name);
+            wait.await.map_err(|because| StepError::NoEndpoint {
+                namespace: namespace.to_owned(),
+                service: name.to_owned(),
+                because,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Puts the managers of an object in order, and returns its state after it.
+    /// Controllers may be at work on it meanwhile: then it is looked at again.
+    async fn repair(
+        &self,
+        object: &Object,
+        mut repair: Repair,
+    ) -> Result<Option<Version>, ApiError> {
+        let mut looks = 0;
+        loop {
+            let error = match self.send_repair(object, &repair).await {
+                Err(error) if matches!(error.trouble(), Trouble::Changed(_)) => error,
+                sent => return sent,
+            };
+            looks += 1;
+            let live = get(&self.cluster, &self.pace, object.id()).await?;
+            let live = live.filter(|live| live.uid() == Some(repair.uid()) && looks < LOOKS);
+            let Some(live) = live else { return Err(error) };
+            match look::repair(&self.cluster, object, &live) {
+                Some(next) => repair = next,
+                None => return Ok(live.version()),
+            }
+        }
+    }
+
+    async fn send_repair(
+        &self,
+        object: &Object,
+        repair: &Repair,
+    ) -> Result<Option<Version>, ApiError> {
+        let (id, body) = (object.id(), repair.patch().to_string());
+        let tried = format!("take over the fields of {id}");
+        let resource = self.cluster.resource(object.kind()).await?;
+        let call = Call::new(CallClass::Idempotent, "take over", id.to_string(), body.as_bytes());
+        let ask = Ask::new(Method::PATCH, resource.path_of(&self.cluster, id), &tried)
+            .with("fieldManager", FIELD_MANAGER)
+            .sending("application/json-patch+json", body);
+        let answer = send(&self.cluster, &self.means, &self.pace, &call, &ask).await?;
+        Ok(Object::new(answer.json(&tried)?).ok().and_then(|live| live.version()))
+    }
+
+    async fn preview(&self, place: usize, sight: Sight) -> Result<There, StepError> {
+        let object = &self.order.objects()[place];
+        let live = match sight {
+            Sight::There { live, .. } => live,
+            Sight::Absent | Sight::Same(_) => None,
+        };
+        let mut tries = self.pace.tries(Hope::Usual);
+        loop {
+            tries.turn().await;
+            match self.cluster.preview(object, self.settings.ownership, live.as_deref()).await {
+                Ok(applied) => return Ok(There::of(applied)),
+                Err(error) if self.comes_with_the_set(place, &error) => {
+                    return Ok(There::unchecked(&error));
+                }
+                Err(error) => tries.again(error).await?,
+            }
+        }
+    }
+
+    /// A dry run cannot ask about what stands on something that is not there.
+    fn comes_with_the_set(&self, place: usize, error: &ApiError) -> bool {
+        let waits = !self.order.waits_for(place).is_empty();
+        let missing =
+            matches!(error.trouble(), Trouble::KindMissing { .. } | Trouble::NamespaceMissing(_));
+        waits && missing
+    }
+}
+
+/// The API has no structured way to say so.
+fn is_about_a_version_that_is_gone(error: &ApiError) -> bool {
+    let Trouble::Unavailable { message, .. } = error.trouble() else { return false };
+    message.contains("request to convert CR to an invalid group/version")
+}
+
+/// An object that was not there when we looked, and was when the request came:
+/// an earlier try of ours has made it, or somebody else.
+fn appeared(applied: Applied, in_doubt: bool) -> Applied {
+    match applied.change {
+        Change::Created => applied,
+        _ if in_doubt => Applied { change: Change::Created, ..applied },
+        _ => {
+            let mut warnings = applied.warnings;
+            warnings.push("it appeared after we had looked, and was changed".to_owned());
+            Applied { warnings, ..applied }
+        }
+    }
+}
+
+/// Sends a permitted request, as often as it takes.
+pub(super) async fn send(
+    cluster: &Cluster,
+    means: &Means,
+    pace: &Pace,
+    call: &Call,
+    ask: &Ask,
+) -> Result<Answer, ApiError> {
+    let mut tries = pace.tries(Hope::Usual);
+    loop {
+        tries.turn().await;
+        let (_permit, receipt) = means.permit(call.clone());
+        let sent = cluster.send(ask.clone()).await;
+        means.close(receipt, &sent);
+        match sent {
+            Ok(answer) => return Ok(answer),
+            Err(error) => tries.again(error).await?,
+        }
+    }
+}
+
+// === impl There ===
+
+impl There {
+    fn unchanged(version: Version) -> Self {
+        let warnings = Vec::new();
+        Self { change: Change::Unchanged, version: Some(version), repaired: false, warnings }
+    }
+
+    fn of(applied: Applied) -> Self {
+        let Applied { object, change, warnings } = applied;
+        Self { change, version: object.version(), repaired: false, warnings }
+    }
+
+    fn unchecked(error: &ApiError) -> Self {
+        let warnings = vec![format!("not checked: {}", error.trouble())];
+        Self { change: Change::Created, version: None, repaired: false, warnings }
+    }
+}

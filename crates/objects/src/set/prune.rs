@@ -1,0 +1,293 @@
+//! Deleting the members of a set that are no longer wished for.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use events::{Call, CallClass};
+use futures::future::{BoxFuture, FutureExt as _};
+use futures::stream::{self, StreamExt as _};
+use http::Method;
+use serde_json::json;
+
+use super::adopt::PART_OF;
+use super::inventory::{Contents, Inventory, InventoryError};
+use super::look::get;
+use super::one::send;
+use super::pace::{Hope, Pace};
+use super::report::{Outcome, Report};
+use super::spared::{self, Spared};
+use super::{Adopt, Means, Mode, Settings};
+use crate::request::Ask;
+use crate::{
+    ApiError, Cluster, Doomed, FIELD_MANAGER, Object, ObjectId, Order, Ownership, Propagation,
+    Scope, Trouble,
+};
+
+/// Whether members that are no longer wished for are deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prune {
+    /// They stay, and stay members.
+    No,
+    /// They are, once everything that is wished for is there.
+    Yes,
+}
+
+/// What came of a member that is no longer wished for.
+#[derive(Debug)]
+pub struct Pruned {
+    /// The member.
+    pub id: ObjectId,
+    /// What came of it.
+    pub end: End,
+}
+
+/// How a member ended that is no longer wished for.
+#[derive(Debug)]
+pub enum End {
+    /// It was deleted, or would be.
+    Deleted,
+    /// It stays, and is no member any more.
+    Detached {
+        /// Why it stays.
+        because: String,
+    },
+    /// It stays, and stays a member.
+    Kept {
+        /// Why it stays.
+        because: String,
+    },
+    /// It could not be deleted, and stays a member.
+    Failed(ApiError),
+}
+
+/// The members of a set, from before an apply until after it.
+pub(super) struct Pruner<'a> {
+    cluster: &'a Cluster,
+    means: &'a Means,
+    pace: &'a Pace,
+    inventory: Inventory,
+    settings: Settings,
+    /// The parent as it is, where it is there.
+    live: Option<Object>,
+    /// Where members were before this apply.
+    before: Contents,
+}
+
+impl Pruned {
+    /// Returns whether something went wrong.
+    pub fn is_failure(&self) -> bool {
+        matches!(self.end, End::Failed(_))
+    }
+}
+
+impl<'a> Pruner<'a> {
+    /// Reads the inventory, where there is one already.
+    pub(super) async fn open(
+        cluster: &'a Cluster,
+        means: &'a Means,
+        pace: &'a Pace,
+        inventory: Inventory,
+        settings: Settings,
+    ) -> Result<Self, InventoryError> {
+        let parent = inventory.parent();
+        let live = get(cluster, pace, parent).await?;
+        let take_over = settings.adopt == Adopt::Always;
+        let before = match &live {
+            Some(live) => inventory.read(live, take_over)?,
+            None => Contents::default(),
+        };
+        Ok(Self { cluster, means, pace, inventory, settings, live, before })
+    }
+
+    pub(super) fn id(&self) -> &str {
+        self.inventory.id()
+    }
+
+    /// Adds what is wished for to what the inventory says, before any of it is
+    /// there: whatever happens from now on, nothing is forgotten.
+    pub(super) async fn extend(&mut self, order: &Order) -> Result<(), InventoryError> {
+        let all = self.before.union(&wished(order));
+        Ok(self.write(&all).await?)
+    }
+
+    async fn write(&mut self, contents: &Contents) -> Result<(), ApiError> {
+        let says = self.live.as_ref().is_some_and(|live| self.inventory.says(live, contents));
+        if says || self.settings.mode == Mode::DryRun {
+            return Ok(());
+        }
+        let parent = self.inventory.object(contents);
+        let before = self.live.as_ref().and_then(Object::version);
+        let mut tries = self.pace.tries(Hope::Usual);
+        // The namespace of the parent may come with the set, and then nothing
+        // can be remembered there yet: that is an error, as with kubectl.
+        let applied = loop {
+            tries.turn().await;
+            let (permit, receipt) = self.means.permit(Cluster::apply_call(&parent));
+            let sent = self.cluster.apply(permit, &parent, Ownership::Take, before.as_ref()).await;
+            self.means.close(receipt, &sent);
+            match sent {
+                Ok(applied) => break applied,
+                Err(error) => tries.again(error).await?,
+            }
+        };
+        self.live = Some(applied.object);
+        Ok(())
+    }
+
+    /// Deletes the members that are no longer wished for, and then forgets
+    /// where they were.
+    pub(super) async fn prune(mut self, order: &Arc<Order>, report: &mut Report) {
+        if !report.is_whole() {
+            report.not_pruned = Some("not everything that is wished for is there");
+            return;
+        }
+        match self.members(report).await {
+            Ok(members) => report.pruned = self.end(members, order).await,
+            Err((id, error)) => report.pruned.push(Pruned { id, end: End::Failed(error) }),
+        }
+        let mut left = wished(order);
+        let stays = |one: &&Pruned| matches!(one.end, End::Kept { .. } | End::Failed(_));
+        report.pruned.iter().filter(stays).for_each(|one| left.add(&one.id));
+        if report.pruned.iter().any(Pruned::is_failure) {
+            return;
+        }
+        if let Err(error) = self.write(&left).await {
+            let id = self.inventory.parent().clone();
+            report.pruned.push(Pruned { id, end: End::Failed(error) });
+        }
+    }
+
+    /// Finds the members that no object of the set is.
+    async fn members(&self, report: &Report) -> Result<Vec<Object>, (ObjectId, ApiError)> {
+        let lives = report.steps.iter().filter_map(|step| match &step.outcome {
+            Outcome::There(there) => there.version.as_ref().map(|version| version.uid.as_str()),
+            _ => None,
+        });
+        let wished: HashSet<&str> = lives.collect();
+        let blame = |error| (self.inventory.parent().clone(), error);
+        let mut members = Vec::new();
+        for scope in self.scopes().await.map_err(blame)? {
+            let found = self.list(&scope).await.map_err(blame)?;
+            let old = |live: &Object| live.uid().is_some_and(|uid| !wished.contains(uid));
+            members.extend(found.into_iter().filter(old));
+        }
+        members.retain(|live| live.id() != self.inventory.parent());
+        Ok(members)
+    }
+
+    async fn list(&self, scope: &Scope) -> Result<Vec<Object>, ApiError> {
+        let mut tries = self.pace.tries(Hope::Usual);
+        loop {
+            tries.turn().await;
+            match self.cluster.list(scope).await {
+                Ok(listed) => return Ok(listed.objects),
+                // A kind that is gone took its objects along.
+                Err(error) if matches!(error.trouble(), Trouble::KindMissing { .. }) => {
+                    return Ok(Vec::new());
+                }
+                Err(error) => tries.again(error).await?,
+            }
+        }
+    }
+
+    async fn scopes(&self) -> Result<Vec<Scope>, ApiError> {
+        let mut scopes = Vec::new();
+        for (group, kind) in &self.before.kinds {
+            let Some(resource) = self.cluster.preferred(group, kind).await? else { continue };
+            let all = Scope::all(resource.kind).labelled(self.inventory.selector());
+            if resource.namespaced {
+                let namespaces = self.before.namespaces.iter();
+                scopes.extend(namespaces.map(|namespace| all.clone().within(namespace)));
+            } else {
+                scopes.push(all);
+            }
+        }
+        Ok(scopes)
+    }
+
+    /// Ends members: what stands on others goes before them.
+    async fn end(&self, members: Vec<Object>, order: &Arc<Order>) -> Vec<Pruned> {
+        let mut ended = Vec::new();
+        for layer in crate::order::backwards(members) {
+            let ends = layer.into_iter().map(|member| self.one(member, order).boxed());
+            let ends: Vec<BoxFuture<'_, _>> = ends.collect();
+            let ends = stream::iter(ends).buffer_unordered(self.settings.in_flight);
+            let mut ends: Vec<Pruned> = ends.filter_map(std::future::ready).collect().await;
+            ends.sort_by(|a, b| a.id.cmp(&b.id));
+            ended.extend(ends);
+        }
+        ended
+    }
+
+    async fn one(&self, member: Object, order: &Arc<Order>) -> Option<Pruned> {
+        let spared = match self.spared(&member, order).await {
+            Ok(spared) => spared,
+            Err(error) => {
+                return Some(Pruned { id: member.id().clone(), end: End::Failed(error) });
+            }
+        };
+        let id = member.id().clone();
+        let end = match spared {
+            Some(Spared::NotOurs) => return None,
+            Some(Spared::Kept(because)) => End::Kept { because },
+            Some(Spared::Detached(because)) => match self.detach(&member).await {
+                Ok(()) => End::Detached { because },
+                Err(error) => End::Failed(error),
+            },
+            None => self.delete(&member).await.map_or_else(End::Failed, |()| End::Deleted),
+        };
+        Some(Pruned { id, end })
+    }
+
+    async fn spared(&self, member: &Object, order: &Order) -> Result<Option<Spared>, ApiError> {
+        match spared::by_itself(member) {
+            None if member.kind().is("", "Namespace") => {
+                let name = &member.id().name;
+                spared::namespace(self.cluster, &self.inventory, order, name).await
+            }
+            spared => Ok(spared),
+        }
+    }
+
+    async fn delete(&self, member: &Object) -> Result<(), ApiError> {
+        if self.settings.mode == Mode::DryRun {
+            return Ok(());
+        }
+        let uid = member.uid().unwrap_or_default().to_owned();
+        let doomed = Doomed { id: member.id().clone(), uid };
+        let mut tries = self.pace.tries(Hope::Usual);
+        loop {
+            tries.turn().await;
+            let (permit, receipt) = self.means.permit(Cluster::delete_call(&doomed));
+            let sent = self.cluster.delete(permit, &doomed, Propagation::Background).await;
+            self.means.close(receipt, &sent);
+            match sent {
+                Ok(_) => return Ok(()),
+                Err(error) => tries.again(error).await?,
+            }
+        }
+    }
+
+    async fn detach(&self, member: &Object) -> Result<(), ApiError> {
+        if self.settings.mode == Mode::DryRun {
+            return Ok(());
+        }
+        let id = member.id();
+        // The uid in a merge patch must be that of the object.
+        let body = json!({ "metadata": { "uid": member.uid(), "labels": { PART_OF: null } } });
+        let body = body.to_string();
+        let call = Call::new(CallClass::Idempotent, "detach", id.to_string(), body.as_bytes());
+        let resource = self.cluster.resource(&id.kind).await?;
+        let tried = format!("take {id} out of the set");
+        let ask = Ask::new(Method::PATCH, resource.path_of(self.cluster, id), tried)
+            .with("fieldManager", FIELD_MANAGER)
+            .sending("application/merge-patch+json", body);
+        send(self.cluster, self.means, self.pace, &call, &ask).await.map(|_| ())
+    }
+}
+
+fn wished(order: &Order) -> Contents {
+    let mut contents = Contents::default();
+    order.objects().iter().for_each(|object| contents.add(object.id()));
+    contents
+}

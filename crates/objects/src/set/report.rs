@@ -1,0 +1,100 @@
+//! What came of a set.
+
+use super::Pruned;
+use crate::{ApiError, Change, ObjectId, Version};
+
+/// What came of one object.
+#[derive(Debug)]
+pub struct Step {
+    /// The object.
+    pub id: ObjectId,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+/// How an object ended.
+#[derive(Debug)]
+pub enum Outcome {
+    /// It is as wished.
+    There(There),
+    /// It is not.
+    Failed(StepError),
+    /// It was left, because it waits for one that failed or the work was ended.
+    Left {
+        /// Why.
+        because: String,
+    },
+}
+
+/// An object that is as wished.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct There {
+    /// What was done to it.
+    pub change: Change,
+    /// Its life and its state; none after a dry run that would create it.
+    pub version: Option<Version>,
+    /// Whether the list of who owns its fields had to be put in order first.
+    pub repaired: bool,
+    /// What the API said besides.
+    pub warnings: Vec<String>,
+}
+
+/// Why an object is not as wished.
+#[derive(Debug, thiserror::Error)]
+pub enum StepError {
+    /// The API said no.
+    #[error(transparent)]
+    Api(#[from] ApiError),
+    /// The object is there and was not made by us.
+    #[error("{}", not_ours(.owner.as_deref()))]
+    NotOurs {
+        /// Who claims it, where somebody does.
+        owner: Option<String>,
+    },
+    /// The object is on its way out.
+    #[error("it is being deleted; apply again when it is gone")]
+    Terminating,
+    /// A webhook would stop requests that nobody answers.
+    #[error("service {service} in namespace {namespace} has no ready endpoint: {because}")]
+    NoEndpoint {
+        /// The namespace of the service.
+        namespace: String,
+        /// The service.
+        service: String,
+        /// What was waited for.
+        because: String,
+    },
+}
+
+/// What came of a set.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// What came of each object, in the order of the manifest.
+    pub steps: Vec<Step>,
+    /// What came of each member that is no longer wished for.
+    pub pruned: Vec<Pruned>,
+    /// Why members that are no longer wished for were not looked for.
+    pub not_pruned: Option<&'static str>,
+}
+
+impl Report {
+    /// Returns whether everything is as wished.
+    pub fn is_whole(&self) -> bool {
+        let there = |step: &Step| matches!(step.outcome, Outcome::There(_));
+        self.steps.iter().all(there) && self.pruned.iter().all(|one| !one.is_failure())
+    }
+
+    /// Returns how many objects were left as they are, changed, or made.
+    pub fn count(&self, change: Change) -> usize {
+        let with =
+            |step: &&Step| matches!(&step.outcome, Outcome::There(there) if there.change == change);
+        self.steps.iter().filter(with).count()
+    }
+}
+
+fn not_ours(owner: Option<&str>) -> String {
+    match owner {
+        Some(owner) => format!("it belongs to {owner}; take it from there, or adopt it by force"),
+        None => "it is there already, and was not made by us; adopt it, or rename it".to_owned(),
+    }
+}

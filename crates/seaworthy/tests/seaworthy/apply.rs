@@ -1,0 +1,118 @@
+//! `apply` on a real API server.
+
+use rig::Namespace;
+use serde_json::Value;
+
+use crate::workplace::{Ran, Workplace};
+
+struct Shore {
+    namespace: Namespace,
+    workplace: Workplace,
+}
+
+impl Shore {
+    #[track_caller]
+    fn reach() -> Option<Self> {
+        Some(Self { namespace: rig::need::namespace()?, workplace: Workplace::new() })
+    }
+
+    fn apply(&self, args: &[&str]) -> Ran {
+        let kubeconfig = self.namespace.access().kubeconfig().display().to_string();
+        let always = ["apply", "--kubeconfig", &kubeconfig, "-n", self.namespace.name()];
+        self.workplace.run(always.iter().chain(args))
+    }
+
+    fn kubectl(&self, args: &[&str]) -> String {
+        let args: Vec<&str> = ["-n", self.namespace.name()].iter().chain(args).copied().collect();
+        self.namespace.kubectl().run(&args).unwrap()
+    }
+}
+
+fn map(name: &str, value: &str) -> String {
+    format!(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {{ name: {name} }}\ndata: {{ k: '{value}' }}\n"
+    )
+}
+
+#[test]
+fn a_folder_is_applied_changed_and_pruned() {
+    let Some(shore) = Shore::reach() else { return };
+    let folder = shore.workplace.path().join("app");
+    std::fs::create_dir_all(folder.join("inner")).unwrap();
+    shore.workplace.write("app/a.yaml", map("a", "1"));
+    shore.workplace.write("app/b.yml", map("b", "1"));
+    shore.workplace.write(
+        "app/inner/c.json",
+        r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"}}"#,
+    );
+    shore.workplace.write("app/notes.txt", "not a manifest");
+    let set = ["-f", "app", "-R", "--applyset", "shop", "--prune"];
+
+    let dry = shore.apply(&["-f", "app", "-R", "--dry-run"]);
+    assert_eq!(dry.exit, 0, "{dry}");
+    assert!(dry.stderr.contains("Would apply 3 objects: 3 created"), "{dry}");
+    assert!(!shore.kubectl(&["get", "cm", "-o", "name"]).contains("configmap/a"));
+
+    let made = shore.apply(&set);
+    assert_eq!((made.exit, made.stdout.matches("Created").count()), (0, 3), "{made}");
+    assert!(made.stderr.contains("Applied 3 objects: 3 created"), "{made}");
+    let again = shore.apply(&set);
+    assert_eq!((again.exit, again.stdout.as_str()), (0, ""), "{again}");
+    assert!(again.stderr.contains("Applied 3 objects: 3 unchanged"), "{again}");
+
+    shore.workplace.write("app/a.yaml", map("a", "2"));
+    std::fs::remove_file(folder.join("b.yml")).unwrap();
+    let changed = shore.apply(&set);
+    assert_eq!(changed.exit, 0, "{changed}");
+    let namespace = shore.namespace.name();
+    assert!(
+        changed.stdout.contains(&format!("Configured configmap/a in namespace {namespace}")),
+        "{changed}"
+    );
+    assert!(
+        changed.stdout.contains(&format!("Pruned configmap/b in namespace {namespace}")),
+        "{changed}"
+    );
+    assert_eq!(shore.kubectl(&["get", "cm", "a", "-o", "jsonpath={.data.k}"]), "2");
+}
+
+#[test]
+fn conflicts_are_told_with_manager_and_path_and_taken_by_force() {
+    let Some(shore) = Shore::reach() else { return };
+    shore.kubectl(&["create", "cm", "a", "--from-literal=k=theirs"]);
+    shore.workplace.write("all.yaml", format!("{}---\n{}", map("a", "1"), map("b", "1")));
+    let refused = shore.apply(&["-f", "all.yaml"]);
+    assert_eq!(refused.exit, 4, "{refused}");
+    assert!(refused.stderr.contains("`.data.k` belongs to kubectl-create"), "{refused}");
+    assert!(refused.stderr.contains("Not whole 2 objects: 1 created, 1 failed"), "{refused}");
+
+    let json = shore.apply(&["-f", "all.yaml", "-o", "json"]);
+    assert_eq!(json.exit, 4, "{json}");
+    let record: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(record["whole"], false);
+    assert_eq!(record["objects"][0]["conflicts"][0]["manager"], "kubectl-create");
+    assert_eq!(record["objects"][1]["result"], "unchanged");
+
+    let forced = shore.apply(&["-f", "all.yaml", "--force-conflicts"]);
+    assert_eq!(forced.exit, 0, "{forced}");
+    assert_eq!(shore.kubectl(&["get", "cm", "a", "-o", "jsonpath={.data.k}"]), "1");
+}
+
+#[test]
+fn mistakes_are_told_before_anything_is_asked() {
+    let workplace = Workplace::new();
+    workplace.write("a.yaml", "apiVersion: v1\nkind: [Pod\n");
+    workplace.write("b.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {}\n");
+    let ran = workplace.run(["apply", "-f", "a.yaml", "-f", "b.yaml"]);
+    assert_eq!(ran.exit, 2, "{ran}");
+    assert!(ran.stderr.contains("a.yaml:") && ran.stderr.contains("document 1 of b.yaml"), "{ran}");
+    let ran = workplace.run(["apply", "-f", "missing.yaml"]);
+    assert_eq!(ran.exit, 2, "{ran}");
+    assert!(ran.stderr.contains("could not read missing.yaml"), "{ran}");
+    workplace.write("good.yaml", map("a", "1"));
+    let ran = workplace.run(["apply", "-f", "good.yaml", "--kubeconfig", "nowhere"]);
+    assert_eq!(ran.exit, 2, "{ran}");
+    assert!(ran.stderr.contains("could not read the kubeconfig nowhere"), "{ran}");
+    let ran = workplace.run(["apply", "-f", "good.yaml", "--prune"]);
+    assert_eq!(ran.exit, 2, "{ran}");
+}
