@@ -56,17 +56,9 @@ pub enum Mode {
 pub enum Walk {
     /// Not at all: everything is sent, and the API tells.
     SendAll,
-    /// By comparing what is wished with what is there.
-    Compare(fn(wished: &Object, live: &Object) -> Sameness),
-}
-
-/// What a comparison found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sameness {
-    /// An apply would change nothing.
-    Same,
-    /// Nobody can tell without asking the API.
-    Doubt,
+    /// By [comparing](crate::compare) what is wished with what is there; where
+    /// that leaves a doubt, it is sent.
+    Compare,
 }
 
 /// Why a set was not applied at all: nothing was changed.

@@ -7,7 +7,8 @@ use futures::stream::{self, StreamExt as _};
 
 use super::pace::{Hope, Pace};
 use super::repair::Repair;
-use super::{Mode, Sameness, Settings, StepError, Walk};
+use super::{Mode, Settings, StepError, Walk};
+use crate::compare::{Comparison, compare};
 use crate::{ApiError, Cluster, Kind, Need, Object, ObjectId, Order, Scope, Trouble, Version};
 
 /// Up to so many objects of a kind in a namespace are looked at one by one; a
@@ -153,10 +154,10 @@ impl Look<'_> {
         let Some(version) = live.version() else { return Ok(Sight::Absent) };
         let repair = repair(self.cluster, wanted, &live);
         let same = match self.settings.walk {
-            Walk::SendAll => Sameness::Doubt,
-            Walk::Compare(walk) => walk(wanted, &live),
+            Walk::SendAll => false,
+            Walk::Compare => compare(wanted, &live, None) == Comparison::Same,
         };
-        if same == Sameness::Same && repair.is_none() {
+        if same && repair.is_none() {
             return Ok(Sight::Same(version));
         }
         let live = (self.settings.mode == Mode::DryRun).then(|| Box::new(live));

@@ -39,7 +39,7 @@ mod run;
 mod spared;
 
 pub use adopt::Adopt;
-pub use apply::{Mode, Sameness, Set, SetError, Settings, Walk};
+pub use apply::{Mode, Set, SetError, Settings, Walk};
 pub use inventory::{Inventory, InventoryError};
 pub use means::Means;
 pub use prune::{End, Prune, Pruned};

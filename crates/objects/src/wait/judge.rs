@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn goals_are_judged() {
         let ready = "metadata: {name: a, generation: 2}, status: {observedGeneration: 2, phase: Up, \
-            n: 3, list: [1, 2], conditions: [{type: Ready, status: 'True'}, {type: Synced, status: \
+            size: 3, list: [1, 2], conditions: [{type: Ready, status: 'True'}, {type: Synced, status: \
             'False', reason: Busy, observedGeneration: 2}, {type: Old, status: 'True', \
             observedGeneration: 1}]}";
         let table = [
@@ -122,8 +122,8 @@ mod tests {
             ("condition=Available", "it has no condition Available yet, only Ready, Synced, Old"),
             ("jsonpath={.status.phase}=Up", "met"),
             ("jsonpath={.status.phase}=Down", "{.status.phase} is Up"),
-            ("field=status.n>2", "met"),
-            ("field=status.n>3", "status.n is 3"),
+            ("field=status.size>2", "met"),
+            ("field=status.size>3", "status.size is 3"),
             ("field=status.list[*]>0", "met"),
             ("field=status.list[*]>1", "status.list[*] is 1"),
             ("field=status.list=1", "status.list is a list of 2"),

@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use engine::Chance;
 use events::{Clock, Errand, RunId};
 use objects::set::{
-    Adopt, Inventory, InventoryError, Means, Mode, Prune, Report, Set, SetError, Settings,
+    Adopt, Inventory, InventoryError, Means, Mode, Prune, Report, Set, SetError, Settings, Walk,
 };
 use objects::{Object, Ownership};
 use tokio_util::sync::CancellationToken;
@@ -46,6 +46,10 @@ pub(crate) struct ApplyArgs {
     /// Which objects that others have made may become ours
     #[arg(long, value_name = "WHICH", default_value = "unmanaged")]
     adopt: AdoptArg,
+
+    /// Send every object, also where comparing shows that nothing would change
+    #[arg(long)]
+    recheck: bool,
 
     /// Say what would be done, and change nothing
     #[arg(long)]
@@ -174,7 +178,8 @@ impl ApplyArgs {
             AdoptArg::Always => Adopt::Always,
         };
         let mode = if self.dry_run { Mode::DryRun } else { Mode::ForReal };
+        let walk = if self.recheck { Walk::SendAll } else { Walk::Compare };
         let patience = Duration::from(self.timeout);
-        Settings { ownership, adopt, mode, patience, ..Settings::default() }
+        Settings { ownership, adopt, walk, mode, patience, ..Settings::default() }
     }
 }
