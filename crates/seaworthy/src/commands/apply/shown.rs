@@ -122,7 +122,9 @@ fn sum(report: &Report) -> String {
     ];
     let parts = parts.iter().filter(|(count, _)| *count > 0);
     let parts: Vec<String> = parts.map(|(count, word)| format!("{count} {word}")).collect();
-    format!("{} objects: {}", report.steps.len(), parts.join(", "))
+    let count = report.steps.len();
+    let objects = if count == 1 { "object" } else { "objects" };
+    format!("{count} {objects}: {}", parts.join(", "))
 }
 
 fn end(pruned: &Pruned) -> (&'static str, String) {
