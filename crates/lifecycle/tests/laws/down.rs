@@ -87,7 +87,7 @@ fn a_cluster_goes_down_whatever_happens() {
 #[test]
 fn what_any_crash_of_up_has_left_goes_down_without_a_resume() {
     let folder = tempfile::tempdir().unwrap();
-    let shape = Shape { control_planes: 1, workers: 2 };
+    let shape = Shape { control_planes: 1, workers: 0 };
     let (next, crossed) = (AtomicU64::new(1), AtomicU64::new(0));
     let wreck = |effect: u64| {
         let state = folder.path().join(effect.to_string());
@@ -110,5 +110,5 @@ fn what_any_crash_of_up_has_left_goes_down_without_a_resume() {
     });
     let crossed = crossed.into_inner();
     println!("down after a crash of up {shape}: crossed {crossed} crashes after an effect");
-    assert!(crossed > 60, "{crossed}");
+    assert!(crossed > 50, "{crossed}");
 }

@@ -72,7 +72,7 @@ fn keep_up(control_planes: usize, workers: usize, breadth: Breadth) {
     let make = |state: &Path| Rising::new(shape, state, &expected);
     let kept = keep(make, folder.path(), breadth).unwrap_or_else(|breaches| panic!("{breaches}"));
     println!("up {shape}: {kept}");
-    assert!(kept.effects > 15 && kept.records > 8 && kept.missed < 5, "{kept}");
+    assert!(kept.effects > 10 && kept.records > 8 && kept.missed < 5, "{kept}");
 }
 
 /// The whole breadth takes an hour. What follows takes the share of it that
@@ -87,13 +87,13 @@ fn a_single_node_comes_up_whatever_happens() {
 
 #[test]
 fn one_and_two_come_up_whatever_happens() {
-    let breadth = Breadth { at_once: AT_ONCE, effects: 2, records: 20, stops: 80, units: 20 };
+    let breadth = Breadth { at_once: AT_ONCE, effects: 3, records: 20, stops: 80, units: 20 };
     keep_up(1, 2, breadth);
 }
 
 #[test]
 fn three_and_two_come_up_whatever_happens() {
-    let breadth = Breadth { at_once: AT_ONCE, effects: 4, records: 32, stops: 120, units: 30 };
+    let breadth = Breadth { at_once: AT_ONCE, effects: 6, records: 32, stops: 120, units: 30 };
     keep_up(3, 2, breadth);
 }
 
