@@ -81,7 +81,7 @@ fn keep_up(control_planes: usize, workers: usize, breadth: Breadth) {
 /// with the length of the journal, which is a little different each time.
 #[test]
 fn a_single_node_comes_up_whatever_happens() {
-    let breadth = Breadth { at_once: AT_ONCE, effects: 1, records: 8, stops: 25, units: 5 };
+    let breadth = Breadth { at_once: AT_ONCE, effects: 1, records: 12, stops: 25, units: 5 };
     keep_up(1, 0, breadth);
 }
 
