@@ -7,7 +7,8 @@ use events::{Event, StageName};
 
 use super::frame::{Screen, frame};
 use super::ink::Palette;
-use super::printer::Printer;
+use super::line::Line;
+use super::printer::{Printer, saying};
 use super::telling::Telling;
 use crate::Story;
 
@@ -49,9 +50,15 @@ impl Live {
         self.screen = screen;
     }
 
-    /// Takes the frame off the screen, for whoever has something else to say.
-    pub fn clear(&mut self, out: &mut dyn Write) -> io::Result<()> {
-        self.show(&[], Vec::new(), out)
+    /// Writes a line that is not of the run, with a verb of its own.
+    pub fn say(&mut self, verb: &str, words: &str, out: &mut dyn Write) -> io::Result<()> {
+        let said = self.wrap([saying(verb, words)]);
+        self.show(&said, Vec::new(), out)
+    }
+
+    fn wrap(&self, lines: impl IntoIterator<Item = Line>) -> Vec<String> {
+        let wrapped = lines.into_iter().flat_map(|line| line.wrap(self.screen.columns));
+        wrapped.map(|line| line.paint(self.palette)).collect()
     }
 
     fn frame(&self, story: &Story, now_ms: u64) -> Vec<String> {
@@ -89,8 +96,8 @@ impl Live {
 
 impl Printer for Live {
     fn event(&mut self, story: &Story, event: &Event, out: &mut dyn Write) -> io::Result<()> {
-        let staying: Vec<_> =
-            self.telling.lines(story, event).iter().map(|line| line.paint(self.palette)).collect();
+        let lines = self.telling.lines(story, event);
+        let staying = self.wrap(lines);
         let moving = self.frame(story, event.elapsed_ms);
         self.show(&staying, moving, out)
     }

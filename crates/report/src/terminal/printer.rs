@@ -21,6 +21,9 @@ pub trait Printer {
 
 /// Writes a line with a verb of its own, in the column of all verbs.
 pub fn say(palette: Palette, verb: &str, words: &str, out: &mut dyn Write) -> io::Result<()> {
-    let line = Line::verb(Ink::Strong, verb).and(Ink::Text, text::line(words));
-    writeln!(out, "{}", line.paint(palette))
+    writeln!(out, "{}", saying(verb, words).paint(palette))
+}
+
+pub(super) fn saying(verb: &str, words: &str) -> Line {
+    Line::verb(Ink::Strong, verb).and(Ink::Text, text::line(words))
 }

@@ -2,7 +2,8 @@
 
 use events::StageName;
 use report::Story;
-use report::terminal::{Live, Palette, Plain, Printer, Screen, frame, say};
+use report::terminal::{Live, Palette, Plain, Printer, Screen, frame};
+use unicode_width::UnicodeWidthStr as _;
 
 use crate::samples::{self, Sample};
 
@@ -75,8 +76,8 @@ fn the_cursor_goes_back_over_the_frame_and_nothing_else() {
 #[test]
 fn the_live_view_leaves_the_same_lines_as_the_plain_one() {
     for sample in [samples::proven(), samples::failed(), samples::not_proven()] {
-        let screen = Screen { columns: 80, rows: 24 };
-        let live = print(&sample, &mut Live::new(Palette::Plain, screen));
+        let wide = Screen { columns: 500, rows: 24 };
+        let live = print(&sample, &mut Live::new(Palette::Plain, wide));
         assert_eq!(screen_after(&live), plain_without_waits(&sample));
     }
 }
@@ -133,15 +134,14 @@ fn a_small_screen_gets_a_small_frame() {
 }
 
 #[test]
-fn the_frame_can_be_taken_off_the_screen() {
+fn words_that_are_not_of_the_run_take_the_frame_off_the_screen() {
     let story = samples::late().story_until(60_000);
     let screen = Screen { columns: 80, rows: 24 };
     let mut live = Live::new(Palette::Plain, screen);
     live.compare([("ready".into(), 25_000)].into());
     let mut out = Vec::new();
     live.tick(&story, 60_000, &mut out).unwrap();
-    live.clear(&mut out).unwrap();
-    say(Palette::Plain, "Report", "demo/REPORT.html\x1b[2J", &mut out).unwrap();
+    live.say("Report", "demo/REPORT.html\x1b[2J", &mut out).unwrap();
     let left = screen_after(&String::from_utf8(out).unwrap());
     assert_eq!(left, "       Report demo/REPORT.html\n");
 }
@@ -154,4 +154,16 @@ fn hostile_words_cannot_move_the_cursor() {
     assert!(text.lines().count() < 60, "{}", text.lines().count());
     let longest = text.lines().map(|line| line.chars().count()).max().unwrap();
     assert!(longest < 2_600, "{longest}");
+}
+
+#[test]
+fn no_line_of_words_is_broken_by_the_terminal() {
+    for sample in [samples::proven(), samples::failed(), samples::not_proven()] {
+        let screen = Screen { columns: 80, rows: 24 };
+        let text = screen_after(&print(&sample, &mut Live::new(Palette::Plain, screen)));
+        for line in text.lines().filter(|line| line.width() > 80) {
+            let word = line.split_whitespace().last().unwrap();
+            assert!(word.width() > 50, "only what cannot be broken is longer: {line}");
+        }
+    }
 }

@@ -140,10 +140,7 @@ impl Screenwriter {
             }
             Show::Say { verb, words } => {
                 let palette = self.palette;
-                self.draw(|view, _, out| {
-                    view.clear(out)?;
-                    say(palette, verb, &words, out)
-                })
+                self.draw(|view, _, out| view.say(palette, verb, &words, out))
             }
             Show::End => Ok(()),
         }
@@ -180,10 +177,16 @@ impl View {
         }
     }
 
-    fn clear(&mut self, out: &mut dyn Write) -> io::Result<()> {
+    fn say(
+        &mut self,
+        palette: Palette,
+        verb: &str,
+        words: &str,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         match self {
-            Self::Live(live) => live.clear(out),
-            Self::Plain(_) => Ok(()),
+            Self::Live(live) => live.say(verb, words, out),
+            Self::Plain(_) => say(palette, verb, words, out),
         }
     }
 }
