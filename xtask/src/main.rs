@@ -12,6 +12,7 @@
 mod bench;
 mod ci;
 mod docs;
+mod laws;
 mod rig;
 mod test;
 
@@ -29,6 +30,7 @@ enum Chore {
     Ci(ci::Ci),
     Docs(docs::Docs),
     Bench(bench::Bench),
+    Laws(laws::Laws),
 }
 
 fn main() -> ExitCode {
@@ -38,6 +40,7 @@ fn main() -> ExitCode {
         Chore::Ci(ci) => ci.run(),
         Chore::Docs(docs::Docs {}) => docs::run(),
         Chore::Bench(bench) => bench.run(),
+        Chore::Laws(laws::Laws {}) => laws::run(),
     }
 }
 

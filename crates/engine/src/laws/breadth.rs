@@ -5,6 +5,8 @@
 pub struct Breadth {
     /// How many worlds there are at the same time.
     pub at_once: usize,
+    /// Crashes before a call: every n-th call is a point.
+    pub intents: u64,
     /// Crashes before an answer: every n-th effect is a point.
     pub effects: u64,
     /// Crashes between records: every n-th record is a point.
@@ -17,7 +19,8 @@ pub struct Breadth {
 
 impl Breadth {
     /// Every point, one after the other.
-    pub const WHOLE: Self = Self { at_once: 1, effects: 1, records: 1, stops: 1, units: 1 };
+    pub const WHOLE: Self =
+        Self { at_once: 1, intents: 1, effects: 1, records: 1, stops: 1, units: 1 };
 
     /// Returns every n-th number below `end`, from one. Which of them comes
     /// first follows from `end`, so that a longer journal moves the points.

@@ -100,7 +100,7 @@ impl<W: World, F: Fn(&Path) -> W + Sync> Laws<F> {
             _ => sail(&world, state, point.weather()),
         };
         let mut kept = match (point, met.outcome) {
-            (Point::Record(_) | Point::Effect(_), None)
+            (Point::Record(_) | Point::Intent(_) | Point::Effect(_), None)
             | (Point::Stop(_), Some(RunOutcome::Interrupted { .. } | RunOutcome::Proven)) => {
                 point.crossed()
             }
@@ -109,7 +109,7 @@ impl<W: World, F: Fn(&Path) -> W + Sync> Laws<F> {
             {
                 point.crossed()
             }
-            (Point::Record(_) | Point::Effect(_), Some(RunOutcome::Proven)) => {
+            (Point::Record(_) | Point::Intent(_) | Point::Effect(_), Some(RunOutcome::Proven)) => {
                 Kept { missed: 1, ..Kept::default() }
             }
             (_, outcome) => return Err(broken(law, &at, format!("{outcome:?}"))),

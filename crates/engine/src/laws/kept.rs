@@ -8,6 +8,8 @@ use std::ops::AddAssign;
 pub struct Kept {
     /// Crashes after a record.
     pub records: u64,
+    /// Crashes before a call that was meant.
+    pub intents: u64,
     /// Crashes after an effect.
     pub effects: u64,
     /// Stops after a record.
@@ -40,11 +42,11 @@ pub struct Breaches(pub Vec<Broken>);
 
 impl fmt::Display for Kept {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { records, effects, stops, failures, journals, missed, left_out } = self;
+        let Self { records, intents, effects, stops, failures, journals, missed, left_out } = self;
         write!(
             f,
-            "crossed {records} crashes after a record, {effects} after an effect, \
-             {stops} stops, {failures} failures; read back {journals} journals; \
+            "crossed {records} crashes after a record, {intents} before a call, \
+             {effects} after an effect, {stops} stops, {failures} failures; read back {journals} journals; \
              missed {missed} points, left out {left_out}"
         )
     }
@@ -53,6 +55,7 @@ impl fmt::Display for Kept {
 impl AddAssign for Kept {
     fn add_assign(&mut self, other: Self) {
         self.records += other.records;
+        self.intents += other.intents;
         self.effects += other.effects;
         self.stops += other.stops;
         self.failures += other.failures;

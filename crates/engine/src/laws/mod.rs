@@ -4,8 +4,9 @@
 //! 1. A run ends proven, and a second run changes nothing.
 //! 2. A run that is crashed after any record of its journal, with or without a
 //!    torn line behind it, is resumed and ends proven.
-//! 3. A run that is crashed after any effect, before its answer, is resumed and
-//!    ends proven.
+//! 3. A run that is crashed after it took down that it means to send a call, and
+//!    before it sends it, is resumed and ends proven; so it is after the call's
+//!    effect, before its answer. Nothing but the world tells one from the other.
 //! 4. A run that is asked to stop after any record ends interrupted or, where
 //!    it was too late to stop, proven; resumed, it ends proven.
 //! 5. A unit that fails for good fails the run and is named by it; once it is

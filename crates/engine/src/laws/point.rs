@@ -11,6 +11,8 @@ use super::{Breadth, Kept, Voyage, Weather};
 pub(super) enum Point {
     /// The process dies when this many records are on disk.
     Record(u64),
+    /// The process dies before it sends this many calls that it meant.
+    Intent(u64),
     /// The process dies after this many effects, before the answer.
     Effect(u64),
     /// Somebody asks for a stop when this many records are on disk.
@@ -39,6 +41,7 @@ impl Point {
         let failures = Breadth::every(breadth.units, units.len() as u64 + 1);
         Breadth::every(breadth.effects, first.effects + 1)
             .map(Self::Effect)
+            .chain(Breadth::every(breadth.intents, first.intents + 1).map(Self::Intent))
             .chain(Breadth::every(breadth.records, first.records).map(Self::Record))
             .chain(Breadth::every(breadth.stops, first.records).map(Self::Stop))
             .chain(failures.map(move |number| Self::Failure(unit(number))))
@@ -48,6 +51,7 @@ impl Point {
     pub(super) fn law(&self) -> &'static str {
         match self {
             Self::Record(_) => "resume after a crash between records",
+            Self::Intent(_) => "resume before a call that was meant",
             Self::Effect(_) => "resume after a lost answer",
             Self::Stop(_) => "resume after a stop",
             Self::Failure(_) => "resume after a failure",
@@ -57,6 +61,7 @@ impl Point {
     pub(super) fn weather(&self) -> Weather {
         match self {
             Self::Record(record) => Weather::crash_after_record(*record),
+            Self::Intent(intent) => Weather::crash_after_intent(*intent),
             Self::Effect(effect) => Weather::crash_after_effect(*effect),
             Self::Stop(record) => Weather::stop_after_record(*record),
             Self::Failure(_) => Weather::FAIR,
@@ -67,6 +72,7 @@ impl Point {
     pub(super) fn crossed(&self) -> Kept {
         match self {
             Self::Record(_) => Kept { records: 1, ..Kept::default() },
+            Self::Intent(_) => Kept { intents: 1, ..Kept::default() },
             Self::Effect(_) => Kept { effects: 1, ..Kept::default() },
             Self::Stop(_) => Kept { stops: 1, ..Kept::default() },
             Self::Failure(_) => Kept { failures: 1, ..Kept::default() },
@@ -78,6 +84,7 @@ impl fmt::Display for Point {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Record(number) | Self::Stop(number) => write!(f, "record {number}"),
+            Self::Intent(number) => write!(f, "call {number}"),
             Self::Effect(number) => write!(f, "effect {number}"),
             Self::Failure(unit) => unit.fmt(f),
         }

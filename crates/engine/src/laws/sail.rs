@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
 
 use events::journal::{self, Durability};
-use events::{Event, Observer, RunOutcome};
+use events::{Event, Observer, RunOutcome, What};
 use tokio::sync::watch;
 
 use super::{Effects, Weather, World};
@@ -18,6 +19,8 @@ pub struct Voyage {
     pub outcome: Option<RunOutcome>,
     /// How many records its journal has.
     pub records: u64,
+    /// How many calls it meant to send.
+    pub intents: u64,
     /// How many effects it had in the world.
     pub effects: u64,
 }
@@ -27,6 +30,15 @@ struct Helm {
     crash: watch::Sender<bool>,
     cancel: Cancel,
     weather: Weather,
+    log: Arc<Log>,
+}
+
+/// What was seen of the run under way.
+#[derive(Debug, Default)]
+struct Log {
+    intents: AtomicU64,
+    /// The record after which the process died; zero where it did not.
+    fatal_record: AtomicU64,
 }
 
 /// Runs the world's plan once, in a new process as far as the code can tell.
@@ -37,7 +49,8 @@ struct Helm {
 /// cannot be tried is a broken law.
 pub fn sail<W: World>(world: &W, state: &Path, weather: Weather) -> Voyage {
     let runtime = world.time().runtime();
-    let helm = Helm { crash: watch::Sender::new(false), cancel: Cancel::new(), weather };
+    let (crash, log) = (watch::Sender::new(false), Arc::default());
+    let helm = Helm { crash, cancel: Cancel::new(), weather, log };
     let effects = Effects::new(weather.crash_after_effect, helm.crash.clone());
     // The flusher is held at the record after which the process dies, until
     // the runtime is gone: nothing of the dead process runs on.
@@ -70,11 +83,13 @@ pub fn sail<W: World>(world: &W, state: &Path, weather: Weather) -> Voyage {
     drop(runtime);
     let (run, outcome) = run_outcome;
     let journal = folder.journal(run);
-    if let (None, Some(records)) = (&outcome, weather.crash_after_record) {
-        cut(&journal, records);
+    match helm.log.fatal_record.load(Ordering::SeqCst) {
+        0 => {}
+        record => cut(&journal, record),
     }
     let records = journal::verify(&journal).map_or(0, |chain| chain.lines as u64 - 1);
-    Voyage { outcome, records, effects: effects.count() }
+    let intents = helm.log.intents.load(Ordering::SeqCst);
+    Voyage { outcome, records, intents, effects: effects.count() }
 }
 
 // === impl Helm ===
@@ -82,17 +97,32 @@ pub fn sail<W: World>(world: &W, state: &Path, weather: Weather) -> Voyage {
 impl Helm {
     fn witness(&self, release: mpsc::Receiver<()>) -> Observer {
         let (weather, crash, cancel) = (self.weather, self.crash.clone(), self.cancel.clone());
+        let log = Arc::clone(&self.log);
         Box::new(move |event: &Event| {
-            if weather.stop_after_record == Some(event.seq.0) {
+            let record = event.seq.0;
+            if weather.stop_after_record == Some(record) {
                 cancel.ask();
             }
-            if weather.crash_after_record == Some(event.seq.0) {
+            if log.take(event, weather) {
+                log.fatal_record.store(record, Ordering::SeqCst);
                 crash.send_replace(true);
                 let _ = release.recv();
                 // Ends the flusher without a word, as a dead process would.
                 std::panic::resume_unwind(Box::new("crashed"));
             }
         })
+    }
+}
+
+// === impl Log ===
+
+impl Log {
+    /// Takes an event down, and returns whether the process dies after it.
+    fn take(&self, event: &Event, weather: Weather) -> bool {
+        let is_intent = matches!(event.what, What::Intent { .. });
+        let intents = self.intents.fetch_add(u64::from(is_intent), Ordering::SeqCst) + 1;
+        weather.crash_after_record == Some(event.seq.0)
+            || is_intent && weather.crash_after_intent == Some(intents)
     }
 }
 

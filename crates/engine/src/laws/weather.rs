@@ -10,6 +10,9 @@ use tokio::sync::watch;
 pub struct Weather {
     /// The process dies when this many records are on disk.
     pub crash_after_record: Option<u64>,
+    /// The process dies when it has taken down that it means to send this many
+    /// calls, before it sends the last of them.
+    pub crash_after_intent: Option<u64>,
     /// The process dies after this many effects, before the last one's answer.
     pub crash_after_effect: Option<u64>,
     /// Somebody asks the run to stop when this many records are on disk.
@@ -26,12 +29,21 @@ pub struct Effects {
 
 impl Weather {
     /// Nothing happens.
-    pub const FAIR: Self =
-        Self { crash_after_record: None, crash_after_effect: None, stop_after_record: None };
+    pub const FAIR: Self = Self {
+        crash_after_record: None,
+        crash_after_intent: None,
+        crash_after_effect: None,
+        stop_after_record: None,
+    };
 
     /// The process dies after that record.
     pub fn crash_after_record(record: u64) -> Self {
         Self { crash_after_record: Some(record), ..Self::FAIR }
+    }
+
+    /// The process dies before it sends that call.
+    pub fn crash_after_intent(intent: u64) -> Self {
+        Self { crash_after_intent: Some(intent), ..Self::FAIR }
     }
 
     /// The process dies after that effect.

@@ -8,13 +8,16 @@ use engine::{ActError, Hands, SendError, Sight};
 use events::{Because, Cause, Evidence, Failure, IntentRef, Made, Verdict};
 use futures::future::join_all;
 use spec::plan::NodePlan;
-use talos::client::{Bootstrap, ClientError, EtcdMember, EtcdStatus, Reason};
+use talos::client::{Bootstrap, ClientError, EtcdMember, EtcdStatus, Reason, Stage};
 
 use crate::hetzner::explain;
 use crate::{Site, codes, node_trouble};
 
 /// A member that has not joined yet does not answer for as long as it is asked.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Talos looks at a bootstrap for up to five seconds before it begins.
+const ARRIVAL: Duration = Duration::from_secs(15);
 
 /// Starts etcd on the one control plane that an earlier run or this one has chosen.
 pub(super) async fn act(site: &Site, hands: &Hands) -> Result<(), ActError> {
@@ -27,8 +30,10 @@ pub(super) async fn act(site: &Site, hands: &Hands) -> Result<(), ActError> {
     let accepted = format!("bootstrap of {target}");
     let call = Bootstrap { target: &target }.call();
     let was_accepted = hands.eyes().pinned(&accepted).is_some();
-    let look =
-        async |doubts: Vec<IntentRef>| see(site, node, was_accepted || !doubts.is_empty()).await;
+    let look = async |doubts: Vec<IntentRef>| {
+        let maybe_sent = was_accepted || !doubts.is_empty();
+        see(site, hands, node, maybe_sent).await
+    };
     let at = site.talos(node).ok_or_else(|| Failure::transient("its address is not known yet"))?;
     let identity = site.talos_admin().clone();
     let name = target.clone();
@@ -49,9 +54,14 @@ pub(super) async fn act(site: &Site, hands: &Hands) -> Result<(), ActError> {
     Ok(())
 }
 
-/// Looks for an etcd of this cluster. Once a bootstrap may have arrived, an
-/// etcd that is still preparing says nothing either way.
-async fn see(site: &Site, node: &NodePlan, maybe_sent: bool) -> Result<Sight, ActError> {
+/// Looks for an etcd of this cluster. Once a bootstrap may have been sent, an
+/// etcd that is still preparing says nothing either way; its machine does.
+async fn see(
+    site: &Site,
+    hands: &Hands,
+    node: &NodePlan,
+    maybe_sent: bool,
+) -> Result<Sight, ActError> {
     for control_plane in site.control_planes() {
         if let Ok(members) = members(site, control_plane).await
             && !members.is_empty()
@@ -59,13 +69,34 @@ async fn see(site: &Site, node: &NodePlan, maybe_sent: bool) -> Result<Sight, Ac
             return Ok(Sight::There(Made::id("member", members[0].id.to_string())));
         }
     }
-    let state = etcd_state(site, node).await.map_err(|error| ActError::Failed(error.failure()))?;
+    let state = etcd_state(site, node).await.map_err(|error| unanswered(&error))?;
     let waits = state.as_deref().is_none_or(|state| matches!(state, "Preparing" | "Waiting"));
-    if waits && !maybe_sent {
+    if waits && (!maybe_sent || never_arrived(site, hands, node).await?) {
         return Ok(Sight::NotThere);
     }
     let state = state.unwrap_or_else(|| "unknown".to_owned());
     Ok(Sight::Unclear { because: format!("etcd on {} is {state}", node.name) })
+}
+
+/// Returns whether no bootstrap has reached the machine: it boots until its
+/// etcd is told to begin, and runs from then on. One that was sent just before
+/// is given its time, since a second one may break etcd for good.
+async fn never_arrived(site: &Site, hands: &Hands, node: &NodePlan) -> Result<bool, ActError> {
+    if machine_stage(site, node).await? != Some(Stage::Booting) {
+        return Ok(false);
+    }
+    hands.eyes().clock().sleep(ARRIVAL / site.speed.unwrap_or(1).max(1)).await;
+    Ok(machine_stage(site, node).await? == Some(Stage::Booting))
+}
+
+async fn machine_stage(site: &Site, node: &NodePlan) -> Result<Option<Stage>, ActError> {
+    let Some(at) = site.talos(node) else { return Ok(None) };
+    let status = async { at.authenticated(site.talos_admin()).await?.machine_status().await };
+    Ok(Some(status.await.map_err(|error| unanswered(&error))?.stage))
+}
+
+fn unanswered(error: &ClientError) -> ActError {
+    ActError::Failed(error.failure())
 }
 
 async fn etcd_state(site: &Site, node: &NodePlan) -> Result<Option<String>, ClientError> {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use addons::seal::{Lifetime, SealingKey, Strength};
 use clouds::hetzner::{Endpoint, Hetzner, Settings, Trust};
-use engine::laws::Effects;
+use engine::laws::{Breadth, Effects};
 use engine::{Backoff, Chance, StateFolder};
 use events::{Clock, Plan, Secret, private};
 use lifecycle::Site;
@@ -130,6 +130,15 @@ impl Sea {
     pub(crate) fn mutations(&self) -> u64 {
         *self.world.effects().count().borrow()
     }
+}
+
+/// Returns how many points are tried: all of them where that was asked for, or
+/// the share that fits into minutes.
+pub(crate) fn at_every_point_or(part: Breadth) -> Breadth {
+    #[expect(clippy::disallowed_methods, reason = "`cargo xtask laws` asks for every point")]
+    let all = std::env::var_os("SEAWORTHY_EVERY_POINT").is_some();
+    let breadth = if all { Breadth::WHOLE } else { part };
+    Breadth { at_once: AT_ONCE, ..breadth }
 }
 
 /// Looks until all is well, since controllers may still be at work; returns
