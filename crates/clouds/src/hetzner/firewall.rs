@@ -7,9 +7,9 @@ use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::answer::{One, Started, made};
+use super::answer::{Started, made};
 use super::client::Pass;
-use super::wish::named;
+use super::creation::Creation;
 use super::{Hetzner, HetznerError, Id, Kind, Listed, Ours, Resource, Server, Wish};
 use crate::Labels;
 
@@ -179,12 +179,6 @@ impl fmt::Display for Rule {
 // === impl CreateFirewall ===
 
 impl CreateFirewall {
-    fn body(&self, labels: &Labels) -> Value {
-        let label_selector = Selector { selector: self.selector.clone() };
-        let apply_to = [AppliedTo::LabelSelector { label_selector }];
-        json!({ "name": self.name, "labels": labels, "rules": self.rules, "apply_to": apply_to })
-    }
-
     /// Returns what is different about a firewall that is there.
     pub fn differences(&self, there: &Firewall) -> Vec<String> {
         let (is, wanted) = (normal(&there.rules), normal(&self.rules));
@@ -199,19 +193,21 @@ impl CreateFirewall {
     }
 }
 
-impl Wish for CreateFirewall {
-    fn call(&self) -> Call {
-        named("create firewall", &self.name, &self.body(&self.labels))
+impl Creation for CreateFirewall {
+    type Resource = Firewall;
+
+    fn name(&self) -> &str {
+        &self.name
     }
 
-    async fn look(&self, hetzner: &Hetzner) -> Result<Option<Made>, HetznerError> {
-        Ok(hetzner.find::<Firewall>(&self.name).await?.map(|found| made(&*found)))
+    fn labels(&self) -> &Labels {
+        &self.labels
     }
 
-    async fn send(&self, hetzner: &Hetzner, pass: Pass) -> Result<Made, HetznerError> {
-        let body = self.body(&hetzner.claim(&self.labels));
-        let one: One<Firewall> = hetzner.post(pass, "/firewalls", &body).await?;
-        Ok(one.made())
+    fn body(&self, labels: &Labels) -> Value {
+        let label_selector = Selector { selector: self.selector.clone() };
+        let apply_to = [AppliedTo::LabelSelector { label_selector }];
+        json!({ "name": self.name, "labels": labels, "rules": self.rules, "apply_to": apply_to })
     }
 }
 

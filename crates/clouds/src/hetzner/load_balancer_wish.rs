@@ -5,8 +5,9 @@ use std::net::Ipv4Addr;
 use events::{Call, Made};
 use serde_json::{Value, json};
 
-use super::answer::{One, Started, made};
+use super::answer::{Started, made};
 use super::client::Pass;
+use super::creation::Creation;
 use super::load_balancer::{HttpCheck, Service};
 use super::wish::{differs, idempotent, named};
 use super::{Hetzner, HetznerError, Id, LoadBalancer, Network, Ours, Wish};
@@ -64,18 +65,6 @@ pub struct SetService {
 // === impl CreateLoadBalancer ===
 
 impl CreateLoadBalancer {
-    fn body(&self, labels: &Labels) -> Value {
-        json!({
-            "name": self.name,
-            "load_balancer_type": self.load_balancer_type,
-            "location": self.location,
-            "algorithm": { "type": "round_robin" },
-            "public_interface": self.public_interface,
-            "services": [self.service],
-            "labels": labels,
-        })
-    }
-
     /// Returns what is different about a load balancer that is there.
     pub fn differences(&self, there: &LoadBalancer) -> Vec<String> {
         let service = match there.service(self.service.listen_port) {
@@ -97,19 +86,27 @@ impl CreateLoadBalancer {
     }
 }
 
-impl Wish for CreateLoadBalancer {
-    fn call(&self) -> Call {
-        named("create load balancer", &self.name, &self.body(&self.labels))
+impl Creation for CreateLoadBalancer {
+    type Resource = LoadBalancer;
+
+    fn name(&self) -> &str {
+        &self.name
     }
 
-    async fn look(&self, hetzner: &Hetzner) -> Result<Option<Made>, HetznerError> {
-        Ok(hetzner.find::<LoadBalancer>(&self.name).await?.map(|found| made(&*found)))
+    fn labels(&self) -> &Labels {
+        &self.labels
     }
 
-    async fn send(&self, hetzner: &Hetzner, pass: Pass) -> Result<Made, HetznerError> {
-        let body = self.body(&hetzner.claim(&self.labels));
-        let one: One<LoadBalancer> = hetzner.post(pass, "/load_balancers", &body).await?;
-        Ok(one.made())
+    fn body(&self, labels: &Labels) -> Value {
+        json!({
+            "name": self.name,
+            "load_balancer_type": self.load_balancer_type,
+            "location": self.location,
+            "algorithm": { "type": "round_robin" },
+            "public_interface": self.public_interface,
+            "services": [self.service],
+            "labels": labels,
+        })
     }
 }
 

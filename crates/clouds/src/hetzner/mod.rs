@@ -17,6 +17,7 @@ mod answer;
 mod as_cloud;
 mod catalogue;
 mod client;
+mod creation;
 mod error;
 mod firewall;
 mod http;

@@ -7,8 +7,9 @@ use ipnet::Ipv4Net;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::answer::{One, Started, made};
+use super::answer::{Started, made};
 use super::client::Pass;
+use super::creation::Creation;
 use super::wish::{differs, named};
 use super::{Hetzner, HetznerError, Id, Kind, Listed, LoadBalancer, Ours, Resource, Server, Wish};
 use crate::Labels;
@@ -122,29 +123,25 @@ impl Resource for Network {
 // === impl CreateNetwork ===
 
 impl CreateNetwork {
-    fn body(&self, labels: &Labels) -> Value {
-        json!({ "name": self.name, "ip_range": self.ip_range, "labels": labels })
-    }
-
     /// Returns what is different about a network that is there.
     pub fn differences(&self, there: &Network) -> Vec<String> {
         differs("ip_range", &there.ip_range, &self.ip_range).into_iter().collect()
     }
 }
 
-impl Wish for CreateNetwork {
-    fn call(&self) -> Call {
-        named("create network", &self.name, &self.body(&self.labels))
+impl Creation for CreateNetwork {
+    type Resource = Network;
+
+    fn name(&self) -> &str {
+        &self.name
     }
 
-    async fn look(&self, hetzner: &Hetzner) -> Result<Option<Made>, HetznerError> {
-        Ok(hetzner.find::<Network>(&self.name).await?.map(|found| made(&*found)))
+    fn labels(&self) -> &Labels {
+        &self.labels
     }
 
-    async fn send(&self, hetzner: &Hetzner, pass: Pass) -> Result<Made, HetznerError> {
-        let body = self.body(&hetzner.claim(&self.labels));
-        let one: One<Network> = hetzner.post(pass, "/networks", &body).await?;
-        Ok(one.made())
+    fn body(&self, labels: &Labels) -> Value {
+        json!({ "name": self.name, "ip_range": self.ip_range, "labels": labels })
     }
 }
 

@@ -1,13 +1,10 @@
 //! Placement groups, which keep servers on different hosts.
 
-use events::{Call, Made};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::answer::{One, made};
-use super::client::Pass;
-use super::wish::named;
-use super::{Hetzner, HetznerError, Id, Kind, Listed, Resource, Server, Wish};
+use super::creation::Creation;
+use super::{Id, Kind, Listed, Resource, Server};
 use crate::Labels;
 
 /// A group of servers that are kept apart.
@@ -55,24 +52,18 @@ impl Resource for PlacementGroup {
     }
 }
 
-impl CreatePlacementGroup {
+impl Creation for CreatePlacementGroup {
+    type Resource = PlacementGroup;
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn labels(&self) -> &Labels {
+        &self.labels
+    }
+
     fn body(&self, labels: &Labels) -> Value {
         json!({ "name": self.name, "type": "spread", "labels": labels })
-    }
-}
-
-impl Wish for CreatePlacementGroup {
-    fn call(&self) -> Call {
-        named("create placement group", &self.name, &self.body(&self.labels))
-    }
-
-    async fn look(&self, hetzner: &Hetzner) -> Result<Option<Made>, HetznerError> {
-        Ok(hetzner.find::<PlacementGroup>(&self.name).await?.map(|found| made(&*found)))
-    }
-
-    async fn send(&self, hetzner: &Hetzner, pass: Pass) -> Result<Made, HetznerError> {
-        let body = self.body(&hetzner.claim(&self.labels));
-        let one: One<PlacementGroup> = hetzner.post(pass, "/placement_groups", &body).await?;
-        Ok(one.made())
     }
 }

@@ -5,8 +5,9 @@ use std::net::Ipv4Addr;
 use events::{Call, Made};
 use serde_json::{Value, json};
 
-use super::answer::{One, Started, made};
+use super::answer::{Started, made};
 use super::client::Pass;
+use super::creation::Creation;
 use super::wish::{differs, idempotent, named};
 use super::{
     Firewall, Hetzner, HetznerError, Id, Image, Network, Ours, PlacementGroup, Server,
@@ -69,25 +70,6 @@ pub struct PowerOn {
 // === impl CreateServer ===
 
 impl CreateServer {
-    fn body(&self, labels: &Labels) -> Value {
-        let firewalls = self.firewalls.iter().map(|id| json!({ "firewall": id }));
-        let mut body = json!({
-            "name": self.name,
-            "server_type": self.server_type,
-            "location": self.location,
-            "image": self.image.to_string(),
-            "ssh_keys": self.ssh_keys,
-            "firewalls": firewalls.collect::<Vec<_>>(),
-            "public_net": { "enable_ipv4": self.public.ipv4, "enable_ipv6": self.public.ipv6 },
-            "start_after_create": false,
-            "labels": labels,
-        });
-        if let Some(group) = self.placement_group {
-            body["placement_group"] = json!(group);
-        }
-        body
-    }
-
     /// Returns what is different about a server that is there.
     pub fn differences(&self, there: &Server) -> Vec<String> {
         let group = |id: Option<Id<PlacementGroup>>| {
@@ -105,19 +87,34 @@ impl CreateServer {
     }
 }
 
-impl Wish for CreateServer {
-    fn call(&self) -> Call {
-        named("create server", &self.name, &self.body(&self.labels))
+impl Creation for CreateServer {
+    type Resource = Server;
+
+    fn name(&self) -> &str {
+        &self.name
     }
 
-    async fn look(&self, hetzner: &Hetzner) -> Result<Option<Made>, HetznerError> {
-        Ok(hetzner.find::<Server>(&self.name).await?.map(|found| made(&*found)))
+    fn labels(&self) -> &Labels {
+        &self.labels
     }
 
-    async fn send(&self, hetzner: &Hetzner, pass: Pass) -> Result<Made, HetznerError> {
-        let body = self.body(&hetzner.claim(&self.labels));
-        let one: One<Server> = hetzner.post(pass, "/servers", &body).await?;
-        Ok(one.made())
+    fn body(&self, labels: &Labels) -> Value {
+        let firewalls = self.firewalls.iter().map(|id| json!({ "firewall": id }));
+        let mut body = json!({
+            "name": self.name,
+            "server_type": self.server_type,
+            "location": self.location,
+            "image": self.image.to_string(),
+            "ssh_keys": self.ssh_keys,
+            "firewalls": firewalls.collect::<Vec<_>>(),
+            "public_net": { "enable_ipv4": self.public.ipv4, "enable_ipv6": self.public.ipv6 },
+            "start_after_create": false,
+            "labels": labels,
+        });
+        if let Some(group) = self.placement_group {
+            body["placement_group"] = json!(group);
+        }
+        body
     }
 }
 

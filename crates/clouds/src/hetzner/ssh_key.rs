@@ -1,14 +1,11 @@
 //! SSH keys. Nobody logs in to a Talos node; but a server that is made without
 //! a key gets a root password, which Hetzner mails.
 
-use events::{Call, Made};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::answer::{One, made};
-use super::client::Pass;
-use super::wish::named;
-use super::{Hetzner, HetznerError, Id, Kind, Listed, Resource, Wish};
+use super::creation::Creation;
+use super::{Id, Kind, Listed, Resource};
 use crate::Labels;
 
 /// A public key that is known to the project.
@@ -61,24 +58,18 @@ impl Resource for SshKey {
     }
 }
 
-impl CreateSshKey {
+impl Creation for CreateSshKey {
+    type Resource = SshKey;
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn labels(&self) -> &Labels {
+        &self.labels
+    }
+
     fn body(&self, labels: &Labels) -> Value {
         json!({ "name": self.name, "public_key": self.public_key, "labels": labels })
-    }
-}
-
-impl Wish for CreateSshKey {
-    fn call(&self) -> Call {
-        named("create ssh key", &self.name, &self.body(&self.labels))
-    }
-
-    async fn look(&self, hetzner: &Hetzner) -> Result<Option<Made>, HetznerError> {
-        Ok(hetzner.find::<SshKey>(&self.name).await?.map(|found| made(&*found)))
-    }
-
-    async fn send(&self, hetzner: &Hetzner, pass: Pass) -> Result<Made, HetznerError> {
-        let body = self.body(&hetzner.claim(&self.labels));
-        let one: One<SshKey> = hetzner.post(pass, "/ssh_keys", &body).await?;
-        Ok(one.made())
     }
 }
