@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::answer::{One, made};
 use super::client::Pass;
 use super::wish::named;
-use super::{Hetzner, HetznerError, Resource, Wish};
+use super::{Hetzner, HetznerError, Listed as _, Resource, Wish};
 use crate::Labels;
 
 /// The wish for a thing that its name tells from all others of the project.

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::answer::{Started, made};
 use super::client::Pass;
 use super::creation::Creation;
-use super::{Hetzner, HetznerError, Id, Kind, Listed, Ours, Resource, Server, Wish};
+use super::{Hetzner, HetznerError, Id, Kind, Ours, Resource, Server, Wish};
 use crate::Labels;
 
 /// A firewall.
@@ -115,11 +115,6 @@ pub struct SetRules {
 }
 
 // === impl Firewall ===
-
-impl Listed for Firewall {
-    const SINGULAR: &'static str = "firewall";
-    const PLURAL: &'static str = "firewalls";
-}
 
 impl Resource for Firewall {
     const KIND: Kind = Kind::Firewall;

@@ -50,8 +50,21 @@ impl Kind {
         }
     }
 
+    /// Returns how one of them is called in answers.
+    pub(super) const fn singular(self) -> &'static str {
+        match self {
+            Self::Server => "server",
+            Self::Volume => "volume",
+            Self::LoadBalancer => "load_balancer",
+            Self::Firewall => "firewall",
+            Self::Network => "network",
+            Self::PlacementGroup => "placement_group",
+            Self::SshKey => "ssh_key",
+        }
+    }
+
     /// Returns how it is called in paths, which is also how a list of them is called.
-    pub(super) fn plural(self) -> &'static str {
+    pub(super) const fn plural(self) -> &'static str {
         match self {
             Self::Server => "servers",
             Self::Volume => "volumes",

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use serde::{Deserialize, Serialize};
 
 use super::firewall::{Selector, ServerRef};
-use super::{Id, Kind, Listed, Named, Network, Protection, Resource, Server};
+use super::{Id, Kind, Named, Network, Protection, Resource, Server};
 use crate::Labels;
 
 /// A load balancer.
@@ -155,11 +155,6 @@ pub enum Health {
     /// It was not tried often enough.
     #[serde(other)]
     Unknown,
-}
-
-impl Listed for LoadBalancer {
-    const SINGULAR: &'static str = "load_balancer";
-    const PLURAL: &'static str = "load_balancers";
 }
 
 impl Resource for LoadBalancer {

@@ -11,7 +11,7 @@ use super::answer::{Started, made};
 use super::client::Pass;
 use super::creation::Creation;
 use super::wish::{differs, named};
-use super::{Hetzner, HetznerError, Id, Kind, Listed, LoadBalancer, Ours, Resource, Server, Wish};
+use super::{Hetzner, HetznerError, Id, Kind, LoadBalancer, Ours, Resource, Server, Wish};
 use crate::Labels;
 
 /// A private network.
@@ -94,11 +94,6 @@ pub struct AddSubnet {
 }
 
 // === impl Network ===
-
-impl Listed for Network {
-    const SINGULAR: &'static str = "network";
-    const PLURAL: &'static str = "networks";
-}
 
 impl Resource for Network {
     const KIND: Kind = Kind::Network;

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::creation::Creation;
-use super::{Id, Kind, Listed, Resource, Server};
+use super::{Id, Kind, Resource, Server};
 use crate::Labels;
 
 /// A group of servers that are kept apart.
@@ -29,11 +29,6 @@ pub struct CreatePlacementGroup {
     pub name: String,
     /// Its labels; the cluster's id is added.
     pub labels: Labels,
-}
-
-impl Listed for PlacementGroup {
-    const SINGULAR: &'static str = "placement_group";
-    const PLURAL: &'static str = "placement_groups";
 }
 
 impl Resource for PlacementGroup {

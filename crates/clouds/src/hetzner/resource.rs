@@ -16,7 +16,7 @@ pub trait Listed: DeserializeOwned + Send {
 }
 
 /// Something that a cluster can own.
-pub trait Resource: Listed + Clone + Sync + 'static {
+pub trait Resource: DeserializeOwned + Clone + Send + Sync + 'static {
     /// What it is.
     const KIND: Kind;
 
@@ -33,6 +33,11 @@ pub trait Resource: Listed + Clone + Sync + 'static {
     fn is_protected(&self) -> bool {
         false
     }
+}
+
+impl<R: Resource> Listed for R {
+    const SINGULAR: &'static str = R::KIND.singular();
+    const PLURAL: &'static str = R::KIND.plural();
 }
 
 /// Something that is provably the cluster's. Only a look makes one.

@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use ipnet::Ipv6Net;
 use serde::Deserialize;
 
-use super::{Firewall, Id, Kind, Listed, Network, PlacementGroup, Protection, Resource, Volume};
+use super::{Firewall, Id, Kind, Network, PlacementGroup, Protection, Resource, Volume};
 use crate::Labels;
 
 /// A server.
@@ -135,11 +135,6 @@ pub struct Named {
 pub struct Grouped {
     /// Which.
     pub id: Id<PlacementGroup>,
-}
-
-impl Listed for Server {
-    const SINGULAR: &'static str = "server";
-    const PLURAL: &'static str = "servers";
 }
 
 impl Resource for Server {

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::creation::Creation;
-use super::{Id, Kind, Listed, Resource};
+use super::{Id, Kind, Resource};
 use crate::Labels;
 
 /// A public key that is known to the project.
@@ -35,11 +35,6 @@ pub struct CreateSshKey {
     pub public_key: String,
     /// Its labels; the cluster's id is added.
     pub labels: Labels,
-}
-
-impl Listed for SshKey {
-    const SINGULAR: &'static str = "ssh_key";
-    const PLURAL: &'static str = "ssh_keys";
 }
 
 impl Resource for SshKey {

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{Id, Kind, Listed, Protection, Resource, Server};
+use super::{Id, Kind, Protection, Resource, Server};
 use crate::Labels;
 
 /// A volume.
@@ -24,11 +24,6 @@ pub struct Volume {
     /// Its labels.
     #[serde(default)]
     pub labels: Labels,
-}
-
-impl Listed for Volume {
-    const SINGULAR: &'static str = "volume";
-    const PLURAL: &'static str = "volumes";
 }
 
 impl Resource for Volume {

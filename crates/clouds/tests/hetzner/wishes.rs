@@ -5,7 +5,7 @@ use clouds::Labels;
 use clouds::hetzner::{
     AddSubnet, AddTarget, AttachLoadBalancer, AttachServer, CreateFirewall, CreateLoadBalancer,
     CreateNetwork, CreateServer, CreateSshKey, Direction, Firewall, HealthCheck, HttpCheck, Id,
-    LoadBalancer, Network, Ours, PowerOn, PublicAddresses, Resource, Rule, Server, Service,
+    Listed, LoadBalancer, Network, Ours, PowerOn, PublicAddresses, Resource, Rule, Server, Service,
     SetRules, SetService, Wish,
 };
 use events::{CallClass, Made};
