@@ -168,7 +168,7 @@ fn end(
     if !args.keep {
         reach.end();
         if told.is_err() {
-            let words = "the simulated world; `--keep` leaves it standing";
+            let words = "the simulated world; `--keep` leaves it, for commands with `--rehearsal`";
             say(palette(ui), "Ended", words, &mut err)?;
         }
         if told.is_ok() && ui.output() == Output::Text {
