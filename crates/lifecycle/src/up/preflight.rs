@@ -55,10 +55,13 @@ pub(super) fn taken(holders: &[Holder]) -> Result<(), Box<Cause>> {
     Err(Box::new(cause))
 }
 
-/// With our id but without our secrets the nodes could never be spoken to.
+/// With our id but without our secrets the nodes could never be spoken to. A
+/// network without nodes is what a run leaves that ended before its bundle was
+/// made.
 pub(super) fn lost_bundle(site: &Site, holders: &[Holder]) -> Result<(), Box<Cause>> {
     let file = site.bundle_file();
-    let ours: Vec<_> = holders.iter().filter(|it| it.ownership == Ownership::Ours).collect();
+    let is_node = |it: &&Holder| it.ownership == Ownership::Ours && it.kind == Kind::Server;
+    let ours: Vec<_> = holders.iter().filter(is_node).collect();
     if ours.is_empty() || file.exists() {
         return Ok(());
     }

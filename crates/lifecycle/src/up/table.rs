@@ -11,15 +11,21 @@ use super::addon_stage;
 
 /// The stages of `up`, in order.
 ///
-/// What a node does alone is a chain: a slow node holds up only itself. etcd
+/// The bundle takes seconds of computing and is there before any node, while
+/// image and network need none of it. What a node does alone is a chain: a slow
+/// node holds up only itself. etcd
 /// waits for the control planes and not for the workers, because a worker may
 /// answer only after the API is up; it is proven at `ready`.
 pub const TABLE: &[Stage] = &[
     whole("preflight", &[], &[gate("preflight", Name::Preflight)]),
     whole("secrets", &[("preflight", Reach::All)], &[gate("secrets", Name::Secrets)]),
-    whole("image", &[("secrets", Reach::All)], &[gate("image", Name::Image)]),
-    whole("network", &[("secrets", Reach::All)], &[gate("network", Name::Network)]),
-    each("nodes", &[("image", Reach::All), ("network", Reach::All)], &[gate("nodes", Name::Nodes)]),
+    whole("image", &[("preflight", Reach::All)], &[gate("image", Name::Image)]),
+    whole("network", &[("preflight", Reach::All)], &[gate("network", Name::Network)]),
+    each(
+        "nodes",
+        &[("secrets", Reach::All), ("image", Reach::All), ("network", Reach::All)],
+        &[gate("nodes", Name::Nodes)],
+    ),
     each("identity", &[("nodes", Reach::Chain)], &[gate("identity", Name::Identity)]),
     each("config", &[("identity", Reach::Chain)], &[gate("config", Name::Config)]),
     whole("etcd", &[("config", Reach::ControlPlanes)], &[gate("etcd", Name::Etcd)]),

@@ -19,12 +19,12 @@ async fn every_mishap_is_named() {
         let kept = std::fs::read(&bundle).unwrap();
         let ran = match mishap.name {
             "bundle-lost" => {
-                assert!(harbour.up(Some("network")).await.is_done);
+                assert!(harbour.up(Some("nodes")).await.is_done);
                 std::fs::remove_file(&bundle).unwrap();
-                harbour.up(Some("network")).await
+                harbour.up(Some("nodes")).await
             }
             "bundle-replaced" => {
-                harbour.up_with(Some("network"), |up| Meddler { up, bundle: bundle.clone() }).await
+                harbour.up_with(Some("nodes"), |up| Meddler { up, bundle: bundle.clone() }).await
             }
             other => panic!("nobody lets {other} happen"),
         };
@@ -32,7 +32,7 @@ async fn every_mishap_is_named() {
         let expected = BTreeSet::from([Fall::check(check, check, code.0)]);
         assert_eq!(ran.falls, expected, "{}: {}", mishap.name, ran.text);
         std::fs::write(&bundle, kept).unwrap();
-        let ran = harbour.up(Some("network")).await;
+        let ran = harbour.up(Some("nodes")).await;
         assert!(ran.is_done, "{}, undone: {}", mishap.name, ran.text);
     }
 }
