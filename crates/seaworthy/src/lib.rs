@@ -17,6 +17,7 @@ mod running;
 mod standing;
 mod target;
 mod ui;
+mod waiting;
 
 use std::process::ExitCode;
 

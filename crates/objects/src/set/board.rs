@@ -91,8 +91,7 @@ impl<'a> Board<'a> {
     pub(super) fn end(mut self) -> Vec<Step> {
         for place in 0..self.outcomes.len() {
             if self.outcomes[place].is_none() {
-                let because = "the work was ended before its turn".to_owned();
-                self.tell(place, Outcome::Left { because });
+                self.tell(place, Outcome::NoTurn);
             }
         }
         let ids = self.order.objects().iter().map(|object| object.id().clone());

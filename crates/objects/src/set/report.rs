@@ -19,11 +19,13 @@ pub enum Outcome {
     There(There),
     /// It is not.
     Failed(StepError),
-    /// It was left, because it waits for one that failed or the work was ended.
+    /// It was left, because it waits for one that failed.
     Left {
         /// Why.
         because: String,
     },
+    /// The work was ended before its turn.
+    NoTurn,
 }
 
 /// An object that is as wished.

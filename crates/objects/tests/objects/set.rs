@@ -14,6 +14,7 @@ pub(crate) fn said(step: &Step) -> String {
         Outcome::There(there) => there.change.word().to_owned(),
         Outcome::Failed(error) => format!("failed: {error}"),
         Outcome::Left { because } => format!("left: {because}"),
+        Outcome::NoTurn => "no turn".to_owned(),
     }
 }
 

@@ -72,8 +72,7 @@ async fn an_end_comes_between_two_calls_and_the_next_run_goes_on() {
     let report = applied.await.unwrap();
     let made = report.count(Change::Created);
     assert!((1..=4).contains(&made), "{:?}", story(&report));
-    let left =
-        story(&report).iter().filter(|line| line.contains("left: the work was ended")).count();
+    let left = story(&report).iter().filter(|line| line.contains("no turn")).count();
     assert_eq!(made + left, 40);
     assert_eq!(means.errand.doubts(), []);
     let live = harbour.kubectl(&["get", "cm", "-o", "name"]).matches("/c").count();

@@ -1,38 +1,9 @@
 //! `apply` on a real API server.
 
-use rig::Namespace;
 use serde_json::Value;
 
-use crate::workplace::{Ran, Workplace};
-
-struct Shore {
-    namespace: Namespace,
-    workplace: Workplace,
-}
-
-impl Shore {
-    #[track_caller]
-    fn reach() -> Option<Self> {
-        Some(Self { namespace: rig::need::namespace()?, workplace: Workplace::new() })
-    }
-
-    fn apply(&self, args: &[&str]) -> Ran {
-        let kubeconfig = self.namespace.access().kubeconfig().display().to_string();
-        let always = ["apply", "--kubeconfig", &kubeconfig, "-n", self.namespace.name()];
-        self.workplace.run(always.iter().chain(args))
-    }
-
-    fn kubectl(&self, args: &[&str]) -> String {
-        let args: Vec<&str> = ["-n", self.namespace.name()].iter().chain(args).copied().collect();
-        self.namespace.kubectl().run(&args).unwrap()
-    }
-}
-
-fn map(name: &str, value: &str) -> String {
-    format!(
-        "apiVersion: v1\nkind: ConfigMap\nmetadata: {{ name: {name} }}\ndata: {{ k: '{value}' }}\n"
-    )
-}
+use crate::shore::{Shore, map};
+use crate::workplace::Workplace;
 
 #[test]
 fn a_folder_is_applied_changed_and_pruned() {
@@ -48,21 +19,21 @@ fn a_folder_is_applied_changed_and_pruned() {
     shore.workplace.write("app/notes.txt", "not a manifest");
     let set = ["-f", "app", "-R", "--applyset", "shop", "--prune"];
 
-    let dry = shore.apply(&["-f", "app", "-R", "--dry-run"]);
+    let dry = shore.run("apply", &["-f", "app", "-R", "--dry-run"]);
     assert_eq!(dry.exit, 0, "{dry}");
     assert!(dry.stderr.contains("Would apply 3 objects: 3 created"), "{dry}");
     assert!(!shore.kubectl(&["get", "cm", "-o", "name"]).contains("configmap/a"));
 
-    let made = shore.apply(&set);
+    let made = shore.run("apply", &set);
     assert_eq!((made.exit, made.stdout.matches("Created").count()), (0, 3), "{made}");
     assert!(made.stderr.contains("Applied 3 objects: 3 created"), "{made}");
-    let again = shore.apply(&set);
+    let again = shore.run("apply", &set);
     assert_eq!((again.exit, again.stdout.as_str()), (0, ""), "{again}");
     assert!(again.stderr.contains("Applied 3 objects: 3 unchanged"), "{again}");
 
     shore.workplace.write("app/a.yaml", map("a", "2"));
     std::fs::remove_file(folder.join("b.yml")).unwrap();
-    let changed = shore.apply(&set);
+    let changed = shore.run("apply", &set);
     assert_eq!(changed.exit, 0, "{changed}");
     let namespace = shore.namespace.name();
     assert!(
@@ -80,20 +51,20 @@ fn a_folder_is_applied_changed_and_pruned() {
 fn conflicts_are_told_with_manager_and_path_and_taken_by_force() {
     let Some(shore) = Shore::reach() else { return };
     shore.kubectl(&["create", "cm", "a", "--from-literal=k=theirs"]);
-    shore.workplace.write("all.yaml", format!("{}---\n{}", map("a", "1"), map("b", "1")));
-    let refused = shore.apply(&["-f", "all.yaml"]);
+    shore.workplace.write("all.yaml", map("a", "1") + &map("b", "1"));
+    let refused = shore.run("apply", &["-f", "all.yaml"]);
     assert_eq!(refused.exit, 4, "{refused}");
     assert!(refused.stderr.contains("`data.k` belongs to kubectl-create"), "{refused}");
     assert!(refused.stderr.contains("Not whole 2 objects: 1 created, 1 failed"), "{refused}");
 
-    let json = shore.apply(&["-f", "all.yaml", "-o", "json"]);
+    let json = shore.run("apply", &["-f", "all.yaml", "-o", "json"]);
     assert_eq!(json.exit, 4, "{json}");
     let record: Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!(record["whole"], false);
     assert_eq!(record["objects"][0]["conflicts"][0]["manager"], "kubectl-create");
     assert_eq!(record["objects"][1]["result"], "unchanged");
 
-    let forced = shore.apply(&["-f", "all.yaml", "--force-conflicts"]);
+    let forced = shore.run("apply", &["-f", "all.yaml", "--force-conflicts"]);
     assert_eq!(forced.exit, 0, "{forced}");
     assert_eq!(shore.kubectl(&["get", "cm", "a", "-o", "jsonpath={.data.k}"]), "1");
 }

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod apply;
+mod apply_wait;
 mod cluster_file;
 mod generated;
 mod harbour_runs;
@@ -12,6 +13,7 @@ mod no_answer;
 mod rehearsal;
 mod reports;
 mod running;
+mod shore;
 mod standing;
 mod verify;
 mod workplace;

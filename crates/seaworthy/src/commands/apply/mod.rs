@@ -1,6 +1,7 @@
 //! `apply`: brings Kubernetes objects to a cluster.
 
 mod files;
+mod record;
 mod shown;
 
 use std::path::PathBuf;
@@ -13,15 +14,18 @@ use events::{Clock, Errand, RunId};
 use objects::set::{
     Adopt, Inventory, InventoryError, Means, Mode, Prune, Report, Set, SetError, Settings, Walk,
 };
-use objects::{Object, Ownership};
+use objects::{Cluster, Goal, Object, Ownership, Terms, Wait};
+use report::terminal::{Palette, say};
 use tokio_util::sync::CancellationToken;
 
 use crate::access::AccessArgs;
 use crate::cli::Output;
 use crate::command_error::CommandError;
+use crate::commands::palette;
 use crate::exit::Exit;
 use crate::running::Signals;
 use crate::ui::Ui;
+use crate::waiting::{self, Ended};
 
 /// Bring Kubernetes objects to a cluster
 ///
@@ -64,9 +68,18 @@ pub(crate) struct ApplyArgs {
     #[arg(long, requires = "applyset")]
     prune: bool,
 
-    /// How long to repeat what fails for a moment, and to wait for what others need
-    #[arg(long, value_name = "DURATION", default_value = "2m", value_parser = spec::Duration::parse)]
-    timeout: spec::Duration,
+    /// Wait until everything is ready, and explain what is not
+    #[arg(long, conflicts_with = "dry_run")]
+    wait: bool,
+
+    /// With `--wait`: for how long everything has to stay ready
+    #[arg(long, value_name = "DURATION", requires = "wait", value_parser = spec::Duration::parse)]
+    stable: Option<spec::Duration>,
+
+    /// How long to repeat what fails for a moment, to wait for what others need
+    /// and, with `--wait`, for everything, in all [default: 2m, with `--wait` 10m]
+    #[arg(long, value_name = "DURATION", value_parser = spec::Duration::parse)]
+    timeout: Option<spec::Duration>,
 
     #[command(flatten)]
     access: AccessArgs,
@@ -100,54 +113,93 @@ async fn apply(args: &ApplyArgs, objects: Vec<Object>, ui: &Ui) -> Result<(), Co
     let run = RunId::new(clock.now(), Chance::real().bits());
     let cancel = CancellationToken::new();
     let means = Means { errand: Arc::new(Errand::new(run)), clock, cancel: cancel.clone() };
-    let settings = args.settings();
+    let mut stop = tokio::spawn(stop(signals, cancel, palette(ui)));
     let mut printer = shown::Printer::new(ui, args.dry_run);
-    // In a task of its own: nothing that happens here drops a call under way.
+    let work = carry_out(args, &cluster, set, &means, &mut printer, ui);
+    // A second signal does not wait; what was sent has tasks of its own.
+    tokio::select! {
+        done = work => done,
+        _ = &mut stop => Err(CommandError::told(Exit::Interrupted)),
+    }
+}
+
+async fn carry_out(
+    args: &ApplyArgs,
+    cluster: &Cluster,
+    set: Set,
+    means: &Means,
+    printer: &mut shown::Printer<'_>,
+    ui: &Ui,
+) -> Result<(), CommandError> {
     let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+    // In a task of its own: nothing that happens here drops a call under way.
     let work = {
-        let means = means.clone();
+        let (cluster, means, settings) = (cluster.clone(), means.clone(), args.settings());
         tokio::spawn(async move {
             let observe = move |step: &_| drop(tell.send(shown::Line::of(step)));
             cluster.apply_set(set, settings, &means, observe).await
         })
     };
-    let mut stop = tokio::spawn(stop(signals, cancel));
-    loop {
-        tokio::select! {
-            line = told.recv() => match line {
-                Some(line) => printer.line(&line)?,
-                None => break,
-            },
-            _ = &mut stop => return Err(CommandError::told(Exit::Interrupted)),
-        }
+    while let Some(line) = told.recv().await {
+        printer.line(&line)?;
     }
     let report = work.await.map_err(|error| CommandError::new(Exit::Internal, &error))?;
     let report = report.map_err(|error| refused(&error))?;
-    finish(&report, &means, printer, ui)
+    if !args.wait || !report.is_whole() {
+        return finish(&report, means, printer, None, ui);
+    }
+    printer.end(&report, means.clock.elapsed())?;
+    let ended = wait(args, cluster, &report, means, ui).await?;
+    finish(&report, means, printer, Some(&ended), ui)
+}
+
+/// Waits until everything that was applied is ready.
+async fn wait(
+    args: &ApplyArgs,
+    cluster: &Cluster,
+    report: &Report,
+    means: &Means,
+    ui: &Ui,
+) -> Result<Ended, CommandError> {
+    let timeout = args.timeout().saturating_sub(means.clock.elapsed());
+    let stable = args.stable.map(Duration::from).unwrap_or_default();
+    let mut all = Wait::new(Goal::Ready, Terms { timeout, stable, ..Terms::default() });
+    for step in &report.steps {
+        let added = all.object(step.id.clone());
+        all = added.map_err(|error| CommandError::new(Exit::Internal, &error))?;
+    }
+    waiting::wait(cluster, &all, means.clock, &means.cancel, ui).await
 }
 
 /// The first signal lets the calls under way finish, the second does not wait.
-async fn stop(mut signals: Signals, cancel: CancellationToken) {
-    signals.next().await;
+async fn stop(mut signals: Signals, cancel: CancellationToken, palette: Palette) {
+    let name = signals.next().await;
     cancel.cancel();
+    let words = format!("{name}: what is under way ends first; once more does not wait");
+    // Where nobody reads any more, the end comes all the same.
+    let _ = say(palette, "Stopping", &words, &mut std::io::stderr().lock());
     signals.next().await;
 }
 
 fn finish(
     report: &Report,
     means: &Means,
-    printer: shown::Printer<'_>,
+    printer: &mut shown::Printer<'_>,
+    ended: Option<&Ended>,
     ui: &Ui,
 ) -> Result<(), CommandError> {
-    match ui.output() {
-        Output::Json => ui.json(&shown::record(report, printer.dry_run()))?,
-        Output::Text => printer.end(report, means.clock.elapsed())?,
+    match (ui.output(), ended) {
+        (Output::Json, _) => ui.json(&record::record(report, printer.dry_run(), ended))?,
+        (Output::Text, None) => printer.end(report, means.clock.elapsed())?,
+        (Output::Text, Some(ended)) => printer.waited(report, ended)?,
     }
-    if report.is_whole() {
-        return Ok(());
-    }
-    let exit = if means.cancel.is_cancelled() { Exit::Interrupted } else { Exit::Refused };
-    Err(CommandError::told(exit))
+    let exit = match ended {
+        Some(ended) => ended.exit(),
+        None if report.is_whole() => Exit::Done,
+        None if means.cancel.is_cancelled() => Exit::Interrupted,
+        None => Exit::Refused,
+    };
+    if exit == Exit::Done { Ok(()) } else { Err(CommandError::told(exit)) }
 }
 
 fn refused(error: &SetError) -> CommandError {
@@ -170,6 +222,11 @@ impl ApplyArgs {
         Ok(Set { objects, namespace, inventory, prune })
     }
 
+    fn timeout(&self) -> Duration {
+        let usual = Duration::from_mins(if self.wait { 10 } else { 2 });
+        self.timeout.map_or(usual, Duration::from)
+    }
+
     fn settings(&self) -> Settings {
         let ownership = if self.force_conflicts { Ownership::Take } else { Ownership::Respect };
         let adopt = match self.adopt {
@@ -179,7 +236,7 @@ impl ApplyArgs {
         };
         let mode = if self.dry_run { Mode::DryRun } else { Mode::ForReal };
         let walk = if self.recheck { Walk::SendAll } else { Walk::Compare };
-        let patience = Duration::from(self.timeout);
+        let patience = self.timeout();
         Settings { ownership, adopt, walk, mode, patience, ..Settings::default() }
     }
 }

@@ -4,13 +4,19 @@ use std::io::{self, Write as _};
 use std::time::Duration;
 
 use objects::set::{End, Outcome, Pruned, Report, Step, StepError};
-use objects::{Change, ObjectId, Trouble};
+use objects::{Change, ObjectId};
 use report::terminal::{Palette, say};
-use serde_json::{Value, json};
 
 use crate::cli::Output;
 use crate::commands::palette;
 use crate::ui::Ui;
+use crate::waiting::{self, Ended};
+
+/// The verb for what an interruption has kept from its turn.
+const NO_TURN: &str = "Not applied";
+
+/// So many of those are named.
+const NAMED: usize = 3;
 
 /// Shows objects when their turn is over, and the sum at the end.
 pub(super) struct Printer<'a> {
@@ -42,6 +48,7 @@ impl Line {
             }
             Outcome::Failed(error) => ("Failed", told(&step.id, error), Vec::new()),
             Outcome::Left { because } => ("Left", format!("{}: {because}", step.id), Vec::new()),
+            Outcome::NoTurn => (NO_TURN, step.id.to_string(), Vec::new()),
         };
         let is_problem = !matches!(step.outcome, Outcome::There(_));
         let warnings = warnings.iter().map(|warning| format!("{}: {warning}", step.id)).collect();
@@ -68,7 +75,8 @@ impl<'a> Printer<'a> {
 
     /// What was changed is data; the rest is for people.
     pub(super) fn line(&mut self, line: &Line) -> io::Result<()> {
-        if self.ui.output() == Output::Json {
+        // What had no turn may be a thousand objects, and is told as one at the end.
+        if self.ui.output() == Output::Json || line.verb == NO_TURN {
             return Ok(());
         }
         if line.is_problem {
@@ -83,7 +91,10 @@ impl<'a> Printer<'a> {
     }
 
     /// Shows what was pruned, and the sum.
-    pub(super) fn end(self, report: &Report, elapsed: Duration) -> io::Result<()> {
+    pub(super) fn end(&mut self, report: &Report, elapsed: Duration) -> io::Result<()> {
+        if self.ui.output() == Output::Json {
+            return Ok(());
+        }
         for pruned in &report.pruned {
             let (verb, words) = end(pruned);
             let problem = pruned.is_failure();
@@ -93,6 +104,9 @@ impl<'a> Printer<'a> {
         }
         if let Some(why) = report.not_pruned {
             say(self.palette, "Not pruned", why, &mut self.ui.stderr())?;
+        }
+        if let Some(words) = no_turn(report) {
+            say(self.palette, NO_TURN, &words, &mut self.ui.stderr())?;
         }
         let verb = match (report.is_whole(), self.dry_run) {
             (true, true) => "Would apply",
@@ -105,6 +119,43 @@ impl<'a> Printer<'a> {
         say(self.palette, verb, &words, &mut out)?;
         out.flush()
     }
+
+    /// Shows how the wait for what was applied has ended.
+    pub(super) fn waited(&mut self, report: &Report, ended: &Ended) -> io::Result<()> {
+        let mut out = self.ui.stderr();
+        let count = objects(report.steps.len());
+        match ended {
+            Ended::Met(met) => {
+                let words = format!("{count} in {:.1}s", met.after.as_secs_f64());
+                say(self.palette, "Ready", &words, &mut out)?;
+            }
+            Ended::Unmet(_) => waiting::tell(ended, &mut out)?,
+            Ended::Interrupted { open, after } => {
+                let (open, after) = (open.len(), after.as_secs_f64());
+                let words = format!("{count}: all applied, {open} not ready after {after:.1}s");
+                say(self.palette, "Not waited", &words, &mut out)?;
+                waiting::tell(ended, &mut out)?;
+            }
+        }
+        out.flush()
+    }
+}
+
+/// Names what an interruption has kept from its turn, as far as there is room.
+fn no_turn(report: &Report) -> Option<String> {
+    let left = report.steps.iter().filter(|step| matches!(step.outcome, Outcome::NoTurn));
+    let names: Vec<String> = left.map(|step| step.id.to_string()).collect();
+    let more = names.len().saturating_sub(NAMED);
+    let named = names[..names.len() - more].join(", ");
+    match (names.len(), more) {
+        (0, _) => None,
+        (count, 0) => Some(format!("{}: {named}", objects(count))),
+        (count, more) => Some(format!("{}: {named} and {more} more", objects(count))),
+    }
+}
+
+fn objects(count: usize) -> String {
+    if count == 1 { "1 object".to_owned() } else { format!("{count} objects") }
 }
 
 fn sum(report: &Report) -> String {
@@ -118,13 +169,12 @@ fn sum(report: &Report) -> String {
         (report.count(Change::Unchanged), "unchanged"),
         (count(|outcome| matches!(outcome, Outcome::Failed(_))), "failed"),
         (count(|outcome| matches!(outcome, Outcome::Left { .. })), "left"),
+        (count(|outcome| matches!(outcome, Outcome::NoTurn)), "not applied"),
         (deleted, "pruned"),
     ];
     let parts = parts.iter().filter(|(count, _)| *count > 0);
     let parts: Vec<String> = parts.map(|(count, word)| format!("{count} {word}")).collect();
-    let count = report.steps.len();
-    let objects = if count == 1 { "object" } else { "objects" };
-    format!("{count} {objects}: {}", parts.join(", "))
+    format!("{}: {}", objects(report.steps.len()), parts.join(", "))
 }
 
 fn end(pruned: &Pruned) -> (&'static str, String) {
@@ -135,60 +185,4 @@ fn end(pruned: &Pruned) -> (&'static str, String) {
         End::Kept { because } => ("Kept", format!("{id}: {because}")),
         End::Failed(error) => ("Failed", error.to_string()),
     }
-}
-
-/// The report for machines.
-pub(super) fn record(report: &Report, dry_run: bool) -> Value {
-    let objects: Vec<Value> = report.steps.iter().map(object).collect();
-    let pruned: Vec<Value> = report.pruned.iter().map(ended).collect();
-    json!({ "dryRun": dry_run, "whole": report.is_whole(), "objects": objects, "pruned": pruned,
-        "notPruned": report.not_pruned })
-}
-
-fn identity(id: &ObjectId) -> Value {
-    json!({ "apiVersion": id.kind.api_version(), "kind": id.kind.kind,
-        "namespace": id.namespace, "name": id.name })
-}
-
-fn object(step: &Step) -> Value {
-    let mut record = identity(&step.id);
-    match &step.outcome {
-        Outcome::There(there) => {
-            record["result"] = there.change.word().into();
-            record["uid"] = there.version.as_ref().map(|version| version.uid.clone()).into();
-            let version = there.version.as_ref().map(|version| version.resource_version.clone());
-            record["resourceVersion"] = version.into();
-            record["warnings"] = there.warnings.clone().into();
-        }
-        Outcome::Failed(error) => {
-            record["result"] = "failed".into();
-            record["because"] = error.to_string().into();
-            record["conflicts"] = conflicts(error);
-        }
-        Outcome::Left { because } => {
-            record["result"] = "left".into();
-            record["because"] = because.clone().into();
-        }
-    }
-    record
-}
-
-fn conflicts(error: &StepError) -> Value {
-    let StepError::Api(error) = error else { return json!([]) };
-    let Trouble::Ownership(fields) = error.trouble() else { return json!([]) };
-    let fields = fields.iter();
-    fields.map(|field| json!({ "manager": field.manager, "path": field.path })).collect()
-}
-
-fn ended(pruned: &Pruned) -> Value {
-    let mut record = identity(&pruned.id);
-    let (result, because) = match &pruned.end {
-        End::Deleted => ("pruned", None),
-        End::Detached { because } => ("detached", Some(because.clone())),
-        End::Kept { because } => ("kept", Some(because.clone())),
-        End::Failed(error) => ("failed", Some(error.to_string())),
-    };
-    record["result"] = result.into();
-    record["because"] = because.into();
-    record
 }

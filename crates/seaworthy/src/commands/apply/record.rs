@@ -1,0 +1,64 @@
+//! What `apply` tells machines.
+
+use objects::set::{End, Outcome, Pruned, Report, Step, StepError};
+use objects::{ObjectId, Trouble};
+use serde_json::{Value, json};
+
+use crate::waiting::{self, Ended};
+
+/// Returns the report.
+pub(super) fn record(report: &Report, dry_run: bool, waited: Option<&Ended>) -> Value {
+    let objects: Vec<Value> = report.steps.iter().map(object).collect();
+    let pruned: Vec<Value> = report.pruned.iter().map(ended).collect();
+    json!({ "dryRun": dry_run, "whole": report.is_whole(), "objects": objects, "pruned": pruned,
+        "notPruned": report.not_pruned, "waited": waited.map(waiting::record) })
+}
+
+pub(in crate::commands) fn identity(id: &ObjectId) -> Value {
+    json!({ "apiVersion": id.kind.api_version(), "kind": id.kind.kind,
+        "namespace": id.namespace, "name": id.name })
+}
+
+fn object(step: &Step) -> Value {
+    let mut record = identity(&step.id);
+    match &step.outcome {
+        Outcome::There(there) => {
+            record["result"] = there.change.word().into();
+            record["uid"] = there.version.as_ref().map(|version| version.uid.clone()).into();
+            let version = there.version.as_ref().map(|version| version.resource_version.clone());
+            record["resourceVersion"] = version.into();
+            record["warnings"] = there.warnings.clone().into();
+        }
+        Outcome::Failed(error) => {
+            record["result"] = "failed".into();
+            record["because"] = error.to_string().into();
+            record["conflicts"] = conflicts(error);
+        }
+        Outcome::Left { because } => {
+            record["result"] = "left".into();
+            record["because"] = because.clone().into();
+        }
+        Outcome::NoTurn => record["result"] = "not applied".into(),
+    }
+    record
+}
+
+pub(in crate::commands) fn conflicts(error: &StepError) -> Value {
+    let StepError::Api(error) = error else { return json!([]) };
+    let Trouble::Ownership(fields) = error.trouble() else { return json!([]) };
+    let fields = fields.iter();
+    fields.map(|field| json!({ "manager": field.manager, "path": field.path })).collect()
+}
+
+pub(in crate::commands) fn ended(pruned: &Pruned) -> Value {
+    let mut record = identity(&pruned.id);
+    let (result, because) = match &pruned.end {
+        End::Deleted => ("pruned", None),
+        End::Detached { because } => ("detached", Some(because.clone())),
+        End::Kept { because } => ("kept", Some(because.clone())),
+        End::Failed(error) => ("failed", Some(error.to_string())),
+    };
+    record["result"] = result.into();
+    record["because"] = because.into();
+    record
+}

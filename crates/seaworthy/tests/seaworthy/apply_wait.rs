@@ -1,0 +1,87 @@
+//! `apply --wait` on a real API server, and Ctrl-C in the middle of an apply.
+
+use std::time::Duration;
+
+use rig::proxy::{Fault, FaultyProxy, Matching, Rule};
+use serde_json::Value;
+
+use crate::shore::{Shore, deployment, map};
+
+#[test]
+fn apply_waits_until_everything_is_ready() {
+    let Some(shore) = Shore::reach() else { return };
+    shore.workplace.write("app.yaml", map("a", "1") + &deployment("web", 0));
+    let ran = shore.run("apply", &["-f", "app.yaml", "--wait", "--stable", "1s"]);
+    assert_eq!(ran.exit, 0, "{ran}");
+    assert!(ran.stderr.contains("Applied 2 objects: 2 created"), "{ran}");
+    assert!(ran.stderr.contains("Ready 2 objects in "), "{ran}");
+    let json = shore.run("apply", &["-f", "app.yaml", "--wait", "-o", "json"]);
+    let record: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!((json.exit, &record["waited"]["ready"]), (0, &Value::Bool(true)), "{json}");
+}
+
+#[test]
+fn what_is_not_ready_in_time_is_explained() {
+    let Some(shore) = Shore::reach() else { return };
+    // The shared control plane has no node: the pod stays where it is.
+    shore.workplace.write("app.yaml", map("a", "1") + &deployment("web", 1));
+    let ran = shore.run("apply", &["-f", "app.yaml", "--wait", "--timeout", "4s"]);
+    assert_eq!(ran.exit, 3, "{ran}");
+    assert!(ran.stderr.contains("Applied 2 objects: 2 created"), "{ran}");
+    assert!(ran.stderr.contains("Waiting deployment.apps/web in namespace"), "{ran}");
+    assert!(ran.stderr.contains("error: 1 of 2 is not `ready` after "), "{ran}");
+    let told = ran.stderr.split("error: ").nth(1).unwrap();
+    for link in ["  because  deployment web: 0 of 1 pods", "←  pod web-", "  next     kubectl -n "]
+    {
+        assert!(told.contains(link), "no `{link}`: {ran}");
+    }
+    let json = shore.run("apply", &["-f", "app.yaml", "--wait", "--timeout", "2s", "-o", "json"]);
+    let record: Value = serde_json::from_str(&json.stdout).unwrap();
+    let open = &record["waited"]["open"][0];
+    assert_eq!((json.exit, &record["whole"]), (3, &Value::Bool(true)), "{json}");
+    assert!(open["chain"][0].as_str().unwrap().starts_with("deployment web"), "{json}");
+}
+
+#[test]
+fn an_interrupted_wait_says_what_is_open() {
+    let Some(shore) = Shore::reach() else { return };
+    shore.workplace.write("app.yaml", map("a", "1") + &deployment("web", 1));
+    let kubeconfig = shore.namespace.access().kubeconfig();
+    let args = ["-f", "app.yaml", "--wait"];
+    let (exit, said) = shore.interrupt_at("Waiting", kubeconfig, "apply", &args);
+    assert_eq!(exit, 5, "{said}");
+    assert!(said.contains("Stopping Ctrl-C"), "{said}");
+    assert!(said.contains("Not waited 2 objects: all applied, 1 not ready after "), "{said}");
+    assert!(said.contains("  open     deployment.apps/web in namespace "), "{said}");
+}
+
+#[test]
+fn an_interrupted_apply_says_what_was_not_applied_and_goes_on_later() {
+    let Some(shore) = Shore::reach() else { return };
+    // One fails at once, which is the word that the interruption waits for.
+    let bad = map("bad", "1").replace("\ndata:", "\ndta:");
+    let all: Vec<String> = (0..80).map(|index| map(&format!("m{index:02}"), "1")).collect();
+    shore.workplace.write("all.yaml", bad + &all.concat());
+    let proxy = FaultyProxy::start(shore.namespace.access()).unwrap();
+    let slow = Fault::Delay(Duration::from_millis(700));
+    for index in 0..80 {
+        let namespace = shore.namespace.name();
+        let path = format!("/api/v1/namespaces/{namespace}/configmaps/m{index:02}");
+        proxy.add(Rule::always(Matching::path(&path).verb("patch"), slow.clone()));
+    }
+    let args = ["-f", "all.yaml", "--wait"];
+    let (exit, said) = shore.interrupt_at("Failed", proxy.kubeconfig(), "apply", &args);
+    assert_eq!(exit, 5, "{said}");
+    let there = shore.kubectl(&["get", "cm", "-o", "name"]).matches("configmap/m").count();
+    assert!((1..80).contains(&there), "{there} were made: {said}");
+    let words =
+        format!("Not whole 81 objects: {there} created, 1 failed, {} not applied", 80 - there);
+    assert!(said.contains(&words), "no `{words}`: {said}");
+    assert!(said.contains(&format!("Not applied {} objects: configmap/m", 80 - there)), "{said}");
+
+    shore.workplace.write("all.yaml", all.concat());
+    let again = shore.run("apply", &["-f", "all.yaml"]);
+    assert_eq!(again.exit, 0, "{again}");
+    let words = format!("{} created, {there} unchanged", 80 - there);
+    assert!(again.stderr.contains(&words), "no `{words}`: {again}");
+}
