@@ -89,6 +89,23 @@ impl Access {
         self.kubeconfig.contexts.iter().map(|context| context.name.as_str())
     }
 
+    /// Returns the context that is used: the one that was asked for, or the
+    /// current one.
+    pub fn context(&self) -> Option<&str> {
+        let current = self.kubeconfig.current_context.as_deref().filter(|name| !name.is_empty());
+        self.context.as_deref().or(current)
+    }
+
+    /// Adds what another kubeconfig has and this one has not, as kubectl does
+    /// with a list of files.
+    pub fn or(mut self, other: Self) -> Result<Self, AccessError> {
+        if self.kubeconfig.current_context.as_deref() == Some("") {
+            self.kubeconfig.current_context = None;
+        }
+        self.kubeconfig = self.kubeconfig.merge(other.kubeconfig).map_err(kubeconfig_error)?;
+        Ok(self)
+    }
+
     /// Reads the files that the kubeconfig names beside it, where it does not
     /// say where they are, as kubectl does.
     #[must_use]
@@ -100,6 +117,13 @@ impl Access {
             place(folder, &mut user.client_certificate);
             place(folder, &mut user.client_key);
             place(folder, &mut user.token_file);
+            let command = user.exec.as_mut().map(|exec| &mut exec.command);
+            // A bare name is looked for in the path.
+            if let Some(command) = command
+                && command.as_ref().is_some_and(|command| command.contains('/'))
+            {
+                place(folder, command);
+            }
         }
         self
     }

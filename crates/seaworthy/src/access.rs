@@ -1,5 +1,7 @@
-//! How commands on Kubernetes objects reach a cluster.
+//! How commands reach a cluster: one way for all of them, which is kubectl's.
 
+use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -11,14 +13,23 @@ use crate::exit::Exit;
 /// Which cluster is meant, and as whom.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Cluster")]
-pub(crate) struct AccessArgs {
-    /// The kubeconfig of the cluster [default: ~/.kube/config]
-    #[arg(long, value_name = "FILE", env = "KUBECONFIG")]
+pub(crate) struct ClusterArgs {
+    /// The kubeconfig of the cluster [default: the files of the variable KUBECONFIG, or
+    /// ~/.kube/config]
+    #[arg(long, value_name = "FILE")]
     kubeconfig: Option<PathBuf>,
 
     /// The context of the kubeconfig [default: its current one]
     #[arg(long, value_name = "NAME")]
     context: Option<String>,
+}
+
+/// Which cluster is meant, and where in it.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Cluster")]
+pub(crate) struct AccessArgs {
+    #[command(flatten)]
+    cluster: ClusterArgs,
 
     /// Where objects are that say no namespace [default: the context's]
     #[arg(short, long, value_name = "NAME")]
@@ -28,11 +39,7 @@ pub(crate) struct AccessArgs {
 impl AccessArgs {
     /// Makes a client; nothing is asked yet.
     pub(crate) async fn connect(&self) -> Result<Cluster, CommandError> {
-        let path = self.kubeconfig.clone().map_or_else(in_home, Ok)?;
-        let bytes = std::fs::read(&path).map_err(|error| unreadable(&path, &error))?;
-        let access = Access::from_kubeconfig(&bytes, self.context.as_deref());
-        let access = access.map_err(|error| unusable(&error))?;
-        access.connect().await.map_err(|error| unusable(&error))
+        self.cluster.access()?.connect().await.map_err(|error| unusable(&error))
     }
 
     /// Returns the namespace of objects that say none.
@@ -41,20 +48,97 @@ impl AccessArgs {
     }
 }
 
-fn in_home() -> Result<PathBuf, CommandError> {
-    let home = std::env::home_dir().map(|home| home.join(".kube").join("config"));
-    home.ok_or_else(|| {
-        CommandError::say(Exit::Usage, "there is no kubeconfig")
-            .hint("name one with `--kubeconfig` or the variable `KUBECONFIG`")
-    })
+impl ClusterArgs {
+    /// Reads how the cluster is reached.
+    pub(crate) fn access(&self) -> Result<Access, CommandError> {
+        let access = match &self.kubeconfig {
+            Some(file) => self.read(file)?,
+            None => self.merged(&usual_files()?)?,
+        };
+        check_context(&access)?;
+        Ok(access)
+    }
+
+    /// Reads a list of files as kubectl does: what the first says counts, and
+    /// files that are not there are passed over.
+    fn merged(&self, files: &[PathBuf]) -> Result<Access, CommandError> {
+        let mut merged: Option<Access> = None;
+        for file in files {
+            match self.read(file) {
+                Ok(access) => {
+                    let all = merged.map_or(Ok(access.clone()), |first| first.or(access));
+                    merged = Some(all.map_err(|error| unusable(&error))?);
+                }
+                Err(_) if !file.exists() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        merged.ok_or_else(|| {
+            let all: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+            let message = format!("there is no kubeconfig at {}", all.join(" or "));
+            CommandError::say(Exit::Usage, message).hint(ANOTHER)
+        })
+    }
+
+    fn read(&self, file: &Path) -> Result<Access, CommandError> {
+        let bytes = std::fs::read(file).map_err(|error| unreadable(file, &error))?;
+        let access = Access::from_kubeconfig(&bytes, self.context.as_deref());
+        let access = access.map_err(|error| {
+            CommandError::new(Exit::Usage, &error).hint(format!("it is {}", file.display()))
+        })?;
+        Ok(access.beside(file.parent().unwrap_or(Path::new(""))))
+    }
+}
+
+const ANOTHER: &str = "name one with `--kubeconfig` or the variable `KUBECONFIG`";
+
+/// Where a kubeconfig is where nobody names one.
+fn usual_files() -> Result<Vec<PathBuf>, CommandError> {
+    let named = from_environment().unwrap_or_default();
+    let named = std::env::split_paths(&named).filter(|file| !file.as_os_str().is_empty());
+    let named: Vec<PathBuf> = named.collect();
+    if !named.is_empty() {
+        return Ok(named);
+    }
+    let home = std::env::home_dir().map(|home| vec![home.join(".kube").join("config")]);
+    home.ok_or_else(|| CommandError::say(Exit::Usage, "there is no kubeconfig").hint(ANOTHER))
+}
+
+#[expect(clippy::disallowed_methods, reason = "a list of files cannot be the value of a flag")]
+fn from_environment() -> Option<OsString> {
+    std::env::var_os("KUBECONFIG")
+}
+
+/// Finds a wrong context before the client library does, which knows no other names.
+fn check_context(access: &Access) -> Result<(), CommandError> {
+    let there = access.contexts().collect::<Vec<_>>().join(", ");
+    let Some(wanted) = access.context() else {
+        let hint = match there.as_str() {
+            "" => "it has no context at all".to_owned(),
+            there => format!("name one with `--context`: {there}"),
+        };
+        let message = "the kubeconfig says no current context";
+        return Err(CommandError::say(Exit::Usage, message).hint(hint));
+    };
+    if access.contexts().any(|it| it == wanted) {
+        return Ok(());
+    }
+    let hint = match spec::nearest(wanted, access.contexts()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if there.is_empty() => "it has no context at all".to_owned(),
+        None => format!("there are: {there}"),
+    };
+    let message = format!("the kubeconfig has no context `{wanted}`");
+    Err(CommandError::say(Exit::Usage, message).hint(hint))
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> CommandError {
     let message = format!("could not read the kubeconfig {}: {error}", path.display());
-    CommandError::say(Exit::Usage, message)
-        .hint("name another with `--kubeconfig` or the variable `KUBECONFIG`")
+    let said = CommandError::say(Exit::Usage, message);
+    if error.kind() == ErrorKind::NotFound { said.hint(ANOTHER) } else { said }
 }
 
-fn unusable(error: &AccessError) -> CommandError {
+/// Says why a kubeconfig cannot be used.
+pub(crate) fn unusable(error: &AccessError) -> CommandError {
     CommandError::new(Exit::Usage, error)
 }

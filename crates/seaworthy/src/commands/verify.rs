@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,9 +10,10 @@ use clap::Args;
 use engine::{Chance, StateFolder, Until};
 use events::{Clock, StageName};
 use lifecycle::verify::{self, Acquaintance, Circumstances, Verify};
-use objects::{Access, AccessError, ApiError, Trouble};
+use objects::{Access, ApiError, Trouble};
 use serde_json::Value;
 
+use crate::access::{ClusterArgs, unusable};
 use crate::cli::{Output, Shared};
 use crate::command_error::CommandError;
 use crate::exit::Exit;
@@ -27,14 +28,6 @@ use crate::ui::Ui;
 /// `--state-dir` says where the run's journal and reports are to be kept.
 #[derive(Args, Debug)]
 pub(crate) struct VerifyArgs {
-    /// The kubeconfig of the cluster
-    #[arg(long, value_name = "FILE", env = "KUBECONFIG", required_unless_present = "print_rbac")]
-    kubeconfig: Option<PathBuf>,
-
-    /// The context of the kubeconfig [default: its current one]
-    #[arg(long, value_name = "NAME")]
-    context: Option<String>,
-
     /// Look only at these gates: api, nodes, workloads, dns
     #[arg(long = "gate", value_name = "GATE", value_delimiter = ',', value_parser = gate)]
     gates: Vec<&'static str>,
@@ -46,6 +39,9 @@ pub(crate) struct VerifyArgs {
     /// Print the role that verify needs on the cluster, and look at nothing
     #[arg(long)]
     print_rbac: bool,
+
+    #[command(flatten)]
+    cluster: ClusterArgs,
 }
 
 /// A cluster that has answered.
@@ -103,7 +99,7 @@ fn wait(args: &VerifyArgs) -> Duration {
 
 /// Connects, and exchanges the first words.
 fn meet(args: &VerifyArgs) -> Result<Met, CommandError> {
-    let access = access(args)?;
+    let access = args.cluster.access()?;
     let runtime = tokio::runtime::Runtime::new()?;
     runtime.block_on(async {
         let cluster = access.connect().await.map_err(|error| unusable(&error))?;
@@ -121,36 +117,6 @@ fn meet(args: &VerifyArgs) -> Result<Met, CommandError> {
             }
         }
     })
-}
-
-fn access(args: &VerifyArgs) -> Result<Access, CommandError> {
-    let path = args.kubeconfig.as_deref().unwrap_or(Path::new(""));
-    let bytes = std::fs::read(path).map_err(|error| {
-        let message = format!("could not read the kubeconfig {}: {error}", path.display());
-        CommandError::say(Exit::Usage, message)
-    })?;
-    let context = args.context.as_deref();
-    let access = Access::from_kubeconfig(&bytes, context).map_err(|error| unusable(&error))?;
-    known(&access, context)?;
-    Ok(access.beside(path.parent().unwrap_or(Path::new(""))))
-}
-
-/// Finds a wrong context before the client library does, which knows no other names.
-fn known(access: &Access, wanted: Option<&str>) -> Result<(), CommandError> {
-    let Some(wanted) = wanted.filter(|wanted| access.contexts().all(|it| it != *wanted)) else {
-        return Ok(());
-    };
-    let there = access.contexts().collect::<Vec<_>>().join(", ");
-    let hint = match spec::nearest(wanted, access.contexts()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("there are: {there}"),
-    };
-    let message = format!("the kubeconfig has no context `{wanted}`");
-    Err(CommandError::say(Exit::Usage, message).hint(hint))
-}
-
-fn unusable(error: &AccessError) -> CommandError {
-    CommandError::new(Exit::Usage, error)
 }
 
 /// A cluster that does not answer is not proven; one that turns us away refuses.

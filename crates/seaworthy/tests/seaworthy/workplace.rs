@@ -41,11 +41,18 @@ impl Workplace {
     pub(crate) fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_seaworthy"));
         command.args(args).current_dir(self.path()).env_clear().stdin(Stdio::null());
+        // Nobody's own kubeconfig is found by accident.
+        command.env("HOME", self.path());
         command
     }
 
     pub(crate) fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Ran {
-        let output = self.command(args).output().unwrap();
+        self.ran(&mut self.command(args))
+    }
+
+    /// Runs a command that was made ready here.
+    pub(crate) fn ran(&self, command: &mut Command) -> Ran {
+        let output = command.output().unwrap();
         let text = |bytes: Vec<u8>| {
             String::from_utf8(bytes).unwrap().replace(&self.path().display().to_string(), "$HERE")
         };
