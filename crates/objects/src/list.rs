@@ -108,23 +108,49 @@ impl Cluster {
         scope: &Scope,
         mut show: impl FnMut(Object),
     ) -> Result<String, ApiError> {
-        let tried = format!("list {scope}");
-        let resource = self.resource(&scope.kind).await?;
-        let mut go_on = String::new();
-        loop {
-            let mut ask = scope.ask(&resource, tried.clone()).with("limit", PAGE);
-            if !go_on.is_empty() {
-                ask = ask.with("continue", &go_on);
-            }
-            let page: Page = self.send(ask).await?.json(&tried)?;
-            for item in page.items {
-                show(object_of(&tried, &scope.kind, item)?);
-            }
-            if page.metadata.go_on.is_empty() {
-                return Ok(page.metadata.resource_version);
-            }
-            go_on = page.metadata.go_on;
+        let mut pages = self.pages(scope).await?;
+        while let Some(page) = pages.next().await? {
+            page.into_iter().for_each(&mut show);
         }
+        Ok(pages.moment)
+    }
+
+    /// Begins a list that is read page by page, by whoever has work to do between.
+    pub(crate) async fn pages(&self, scope: &Scope) -> Result<Pages, ApiError> {
+        let resource = self.resource(&scope.kind).await?;
+        let (cluster, scope) = (self.clone(), scope.clone());
+        Ok(Pages { cluster, scope, resource, go_on: Some(String::new()), moment: String::new() })
+    }
+}
+
+/// A list on its way.
+pub(crate) struct Pages {
+    cluster: Cluster,
+    scope: Scope,
+    resource: Resource,
+    /// What the next page begins with; none after the last.
+    go_on: Option<String>,
+    /// The moment of the list, once it is over.
+    moment: String,
+}
+
+impl Pages {
+    /// Returns the next page; none after the last.
+    pub(crate) async fn next(&mut self) -> Result<Option<Vec<Object>>, ApiError> {
+        let Some(go_on) = &self.go_on else { return Ok(None) };
+        let tried = format!("list {}", self.scope);
+        let mut ask = self.scope.ask(&self.resource, tried.clone()).with("limit", PAGE);
+        if !go_on.is_empty() {
+            ask = ask.with("continue", go_on);
+        }
+        let page: Page = self.cluster.send(ask).await?.json(&tried)?;
+        self.moment = page.metadata.resource_version;
+        self.go_on = Some(page.metadata.go_on).filter(|go_on| !go_on.is_empty());
+        let objects = page.items.into_iter();
+        objects
+            .map(|item| object_of(&tried, &self.scope.kind, item))
+            .collect::<Result<_, _>>()
+            .map(Some)
     }
 }
 

@@ -6,8 +6,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::command_error::CommandError;
 use crate::commands::{
-    apply, completions, credentials, down, explain, init, plan, rehearse, report, schema, sim,
-    status, up, validate, verify,
+    apply, completions, credentials, diff, down, drift, explain, init, plan, rehearse, report,
+    schema, sim, status, up, validate, verify,
 };
 use crate::exit::Exit;
 use crate::ui::Ui;
@@ -64,6 +64,8 @@ pub(crate) enum Command {
     Kubeconfig(credentials::KubeconfigArgs),
     Talosconfig(credentials::TalosconfigArgs),
     Apply(apply::ApplyArgs),
+    Diff(diff::DiffArgs),
+    Drift(drift::DriftArgs),
     Explain(explain::ExplainArgs),
     Report(report::ReportArgs),
     Sim(sim::SimArgs),
@@ -86,6 +88,8 @@ impl Command {
             Self::Kubeconfig(args) => credentials::kubeconfig(&args, shared, ui),
             Self::Talosconfig(args) => credentials::talosconfig(&args, shared, ui),
             Self::Apply(args) => apply::run(&args, ui),
+            Self::Diff(args) => diff::run(&args, ui),
+            Self::Drift(args) => drift::run(&args, ui),
             Self::Explain(args) => explain::run(&args, ui),
             Self::Report(args) => report::run(args, shared, ui),
             Self::Sim(args) => sim::run(&args, shared, ui),

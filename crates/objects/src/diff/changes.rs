@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{Shown, Veil};
 use crate::fields::{FieldPath, FieldSet, Handover, Owners, OwnersError, Step};
-use crate::{FIELD_MANAGER, Object, ObjectId};
+use crate::{FIELD_MANAGER, Kind, Object, ObjectId};
 
 /// What an apply would change of an object.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -55,6 +55,7 @@ impl Diff {
         let before = live.map_or(Ok(Owners::default()), Owners::of)?;
         let fields = before.fields_applied_by(FIELD_MANAGER);
         let fields = fields.union(&after.fields_applied_by(FIELD_MANAGER));
+        let fields = with_what_is_kept(would_be.kind(), fields);
         let differences = raw(&fields, live.map(Object::body), would_be.body());
         Ok(Self {
             id: would_be.id().clone(),
@@ -82,6 +83,24 @@ impl Raw<'_> {
 
 pub(super) fn as_text<S: serde::Serializer>(id: &ObjectId, to: S) -> Result<S::Ok, S::Error> {
     to.collect_str(id)
+}
+
+/// Adds where the API keeps what it takes elsewhere: a Secret's `stringData` is
+/// only written, what comes of it stands in `data`.
+pub(super) fn with_what_is_kept(kind: &Kind, fields: FieldSet) -> FieldSet {
+    let mut all = fields;
+    if kind.is("", "Secret") {
+        let kept: Vec<_> = all.leaves().iter().filter_map(kept_at).collect();
+        kept.iter().for_each(|path| all.insert(path));
+    }
+    all
+}
+
+fn kept_at(written: &FieldPath) -> Option<FieldPath> {
+    let (first, rest) = written.steps().split_first()?;
+    let data = FieldPath::of_fields(["data"]);
+    let kept = rest.iter().fold(data, |path, step| path.then(step.clone()));
+    (*first == Step::field("stringData")).then_some(kept)
 }
 
 /// Finds the leaves of a set that differ between two values.

@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::changes::{as_text, raw};
+use super::changes::{as_text, raw, with_what_is_kept};
 use super::{Difference, Shown, Veil};
-use crate::fields::{FieldPath, Owner, Owners, OwnersError, Share};
+use crate::fields::{FieldPath, FieldSet, Owner, Owners, OwnersError, Share};
 use crate::{FIELD_MANAGER, Object, ObjectId};
 
 /// How far an object has drifted from what we want.
@@ -55,17 +55,44 @@ impl Drift {
     pub fn between(live: &Object, would_be: &Object, veil: &Veil) -> Result<Self, OwnersError> {
         let (owners, wanted) = (Owners::of(live)?, Owners::of(would_be)?);
         let ours = owners.fields_applied_by(FIELD_MANAGER);
-        let fields = ours.union(&wanted.fields_applied_by(FIELD_MANAGER));
+        let known = ours.union(&wanted.fields_applied_by(FIELD_MANAGER));
+        let fields = with_what_is_kept(live.kind(), known.clone());
         let mut drift = Self { id: live.id().clone(), drifted: Vec::new(), pending: Vec::new() };
         for raw in raw(&fields, Some(live.body()), would_be.body()) {
             let difference = raw.veiled(live, veil);
-            if ours.covers(&difference.path) {
+            // What we write elsewhere is as we left it where nobody has written there since.
+            let path = &difference.path;
+            let untouched =
+                !known.covers(path) && !since_ours(&owners).any(|share| share.fields.covers(path));
+            if ours.covers(path) || untouched {
                 drift.pending.push(difference);
             } else {
                 drift.drifted.push(Drifted::of(difference, &owners));
             }
         }
         Ok(drift)
+    }
+
+    /// Says what others have set since we last applied, told by the live object
+    /// alone; none where nobody has, or where we never applied it. What we had
+    /// wished for in those places is not known, and what others have removed
+    /// leaves no trace.
+    pub fn since_ours(live: &Object, veil: &Veil) -> Result<Option<Self>, OwnersError> {
+        let owners = Owners::of(live)?;
+        let ours = owners.fields_applied_by(FIELD_MANAGER);
+        if ours.is_empty() {
+            return Ok(None);
+        }
+        let others = since_ours(&owners).filter(|share| !share.owner.applies_as(FIELD_MANAGER));
+        let theirs = others.fold(FieldSet::default(), |all, share| all.union(&share.fields));
+        let mut drift = Self { id: live.id().clone(), drifted: Vec::new(), pending: Vec::new() };
+        for path in theirs.difference(&ours).leaves() {
+            let Some(value) = path.find(live.body()) else { continue };
+            let theirs = Some(veil.show(live.kind(), &path, value));
+            let difference = Difference { path, old: theirs, new: None };
+            drift.drifted.push(Drifted::of(difference, &owners));
+        }
+        Ok(Some(drift).filter(|drift| !drift.is_empty()))
     }
 
     /// Returns whether nobody has changed anything of ours.
@@ -88,11 +115,13 @@ fn touches<'a>(shares: impl Iterator<Item = &'a Share>) -> Vec<Touch> {
     others.map(|share| Touch { owner: share.owner.clone(), time: share.time }).collect()
 }
 
-/// A time has a resolution of a second, so the same second counts. Writers of
+/// A time has a resolution of a second, so the same second counts. Writers
+/// through `scale` leave no time, and may have come since. Writers of
 /// the status alone change no field of ours.
 fn since_ours(owners: &Owners) -> impl Iterator<Item = &Share> {
     let ours = owners.applied_by(FIELD_MANAGER).filter_map(|share| share.time).max();
     owners.shares().iter().filter(move |share| {
-        share.time >= ours && share.owner.subresource.as_deref() != Some("status")
+        (share.time.is_none() || share.time >= ours)
+            && share.owner.subresource.as_deref() != Some("status")
     })
 }

@@ -61,8 +61,12 @@ fn gone(had: &FieldSet, has: &FieldSet) -> Vec<FieldPath> {
     had.difference(has).leaves().into_iter().filter(|path| !has.covers(path)).collect()
 }
 
+/// Who owns this very path. Whoever has lost all that it had in a map is left
+/// with the map itself, which reads like owning it as a whole; but the path is
+/// one of ours inside of it, so nobody does.
 fn others(owners: &Owners, manager: &str, path: &FieldPath) -> Vec<Owner> {
-    let shares = owners.of_field(path).filter(|share| !share.owner.applies_as(manager));
+    let shares = owners.shares().iter().filter(|share| share.fields.contains(path));
+    let shares = shares.filter(|share| !share.owner.applies_as(manager));
     shares.map(|share| share.owner.clone()).collect()
 }
 
@@ -79,6 +83,16 @@ mod tests {
         let object = json!({ "apiVersion": "v1", "kind": "ConfigMap",
             "metadata": { "name": "a", "managedFields": managed } });
         Owners::of(&Object::new(object).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn an_empty_map_that_is_left_over_owns_nothing_in_it() {
+        let before = owners(&[("kubectl", "Update", json!({ ".": {}, "f:k": {} }))]);
+        let after =
+            owners(&[("us", "Apply", json!({ "f:k": {} })), ("kubectl", "Update", json!({}))]);
+        let handover = Handover::between(&before, &after, "us");
+        assert_eq!(handover.taken.len(), 1, "{handover:?}");
+        assert!(handover.shared.is_empty(), "{handover:?}");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use super::prune::Pruner;
 use super::report::{Outcome, Report, Step};
 use super::run::Run;
 use super::{Adopt, Inventory, InventoryError, Means, Prune};
+use crate::fields::OwnersError;
 use crate::{ApiError, Cluster, Disorder, Object, Order, Ownership};
 
 /// Objects that belong together.
@@ -73,6 +74,9 @@ pub enum SetError {
     /// The API could not be asked.
     #[error(transparent)]
     Api(#[from] ApiError),
+    /// Who owns the fields of a member cannot be told.
+    #[error(transparent)]
+    Owners(#[from] OwnersError),
     /// Members can only be pruned where something remembers them.
     #[error("without an inventory nobody knows what to prune; name one")]
     NothingToPruneBy,
@@ -111,23 +115,26 @@ impl Cluster {
         means: &Means,
         observe: impl FnMut(&Step) + Send + 'static,
     ) -> Result<Report, SetError> {
-        let pace = Arc::new(Pace::new(means.clone(), settings.patience));
-        let work = Work { cluster: self.clone(), means: means.clone(), pace, settings }
-            .whole(set, observe);
+        let work = Work::new(self, means, settings).whole(set, observe);
         let done = tokio::spawn(work).await;
         done.unwrap_or_else(|stopped| std::panic::resume_unwind(stopped.into_panic()))
     }
 }
 
 /// The work on one set.
-struct Work {
-    cluster: Cluster,
-    means: Means,
-    pace: Arc<Pace>,
-    settings: Settings,
+pub(super) struct Work {
+    pub(super) cluster: Cluster,
+    pub(super) means: Means,
+    pub(super) pace: Arc<Pace>,
+    pub(super) settings: Settings,
 }
 
 impl Work {
+    pub(super) fn new(cluster: &Cluster, means: &Means, settings: Settings) -> Self {
+        let pace = Arc::new(Pace::new(means.clone(), settings.patience));
+        Self { cluster: cluster.clone(), means: means.clone(), pace, settings }
+    }
+
     async fn whole(
         self,
         set: Set,
@@ -137,9 +144,7 @@ impl Work {
         if prune == Prune::Yes && inventory.is_none() {
             return Err(SetError::NothingToPruneBy);
         }
-        let objects = place(&self.cluster, &self.pace, objects, &namespace).await?;
-        let (objects, mut pruner) = self.claim(objects, inventory).await?;
-        let order = Arc::new(Order::of(objects)?);
+        let (order, mut pruner) = self.placed(objects, &namespace, inventory).await?;
         let sights = match known(self.look(&order, pruner.as_ref()).await, &order) {
             Ok(sights) => sights,
             Err(steps) => {
@@ -158,6 +163,18 @@ impl Work {
             _ => {}
         }
         Ok(report)
+    }
+
+    /// Puts the objects where they belong, and in order.
+    pub(super) async fn placed(
+        &self,
+        objects: Vec<Object>,
+        namespace: &str,
+        inventory: Option<Inventory>,
+    ) -> Result<(Arc<Order>, Option<Pruner<'_>>), SetError> {
+        let objects = place(&self.cluster, &self.pace, objects, namespace).await?;
+        let (objects, pruner) = self.claim(objects, inventory).await?;
+        Ok((Arc::new(Order::of(objects)?), pruner))
     }
 
     /// Makes the objects members of the set, where it has an inventory.

@@ -47,6 +47,9 @@ pub enum InventoryError {
     /// The text names no object that can be one.
     #[error("`{0}` is not an inventory such as `shop`, `secret/shop` or `configmap/shop`")]
     Name(String),
+    /// There is none.
+    #[error("there is no inventory {0}")]
+    Absent(Box<ObjectId>),
     /// The object is there, and is something else.
     #[error("{0} is there already and is no inventory; choose another name")]
     SomethingElse(Box<ObjectId>),

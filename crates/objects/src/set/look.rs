@@ -13,7 +13,7 @@ use crate::{ApiError, Cluster, Kind, Need, Object, ObjectId, Order, Scope, Troub
 
 /// Up to so many objects of a kind in a namespace are looked at one by one; a
 /// list would bring all the others there along.
-const FEW: usize = 8;
+pub(super) const FEW: usize = 8;
 
 /// Lists and looks at the same time.
 const AT_ONCE: usize = 16;
@@ -44,7 +44,7 @@ pub(super) struct Look<'a> {
 }
 
 /// A kind, in a namespace or in none.
-type Somewhere = (Kind, Option<String>);
+pub(super) type Somewhere = (Kind, Option<String>);
 
 /// What an object was found as, or why it must not be touched.
 pub(super) type Found = Result<Sight, StepError>;
@@ -54,7 +54,7 @@ impl Look<'_> {
     pub(super) async fn all(&self) -> Vec<Found> {
         let mut found: Vec<Option<Found>> = Vec::new();
         found.resize_with(self.order.objects().len(), || None);
-        let looks = self.groups().into_iter();
+        let looks = groups(self.order).into_iter();
         let looks = looks.map(|(scope, places)| self.group(scope, places).boxed());
         let looks: Vec<BoxFuture<'_, _>> = looks.collect();
         let mut looks = stream::iter(looks).buffer_unordered(AT_ONCE);
@@ -66,26 +66,11 @@ impl Look<'_> {
         found.into_iter().map(|sight| sight.unwrap_or(Ok(Sight::Absent))).collect()
     }
 
-    /// The places of all objects, by kind and namespace.
-    fn groups(&self) -> Vec<(Somewhere, Vec<usize>)> {
-        let mut groups: HashMap<Somewhere, Vec<usize>> = HashMap::new();
-        for (place, object) in self.order.objects().iter().enumerate() {
-            let key = (object.kind().clone(), object.id().namespace.clone());
-            groups.entry(key).or_default().push(place);
-        }
-        let mut groups: Vec<_> = groups.into_iter().collect();
-        groups.sort_by_key(|(_, places)| places[0]);
-        groups
-    }
-
     async fn group(&self, (kind, namespace): Somewhere, places: Vec<usize>) -> Vec<(usize, Found)> {
         if places.len() <= FEW {
             return self.each(&places).await;
         }
-        let mut scope = Scope::all(kind);
-        if let Some(namespace) = namespace {
-            scope = scope.within(namespace);
-        }
+        let scope = scope((kind, namespace));
         match self.list(&scope, &places).await {
             Ok(found) => found,
             // Whoever may not list may still be allowed to look at single objects.
@@ -136,13 +121,7 @@ impl Look<'_> {
     /// A look that failed: that the kind is missing is no wonder where the set
     /// defines it.
     fn none(&self, place: usize, error: &ApiError) -> Found {
-        let missing = matches!(error.trouble(), Trouble::KindMissing { .. });
-        let defined = self.order.waits_for(place).iter().any(|wait| wait.need == Need::Ready);
-        if missing && defined {
-            return Ok(Sight::Absent);
-        }
-        let id = self.order.objects()[place].id();
-        Err(ApiError::new(format!("look at {id}"), error.trouble().clone()).into())
+        none(self.order, place, error).map(|()| Sight::Absent)
     }
 
     fn judge(&self, place: usize, live: Object) -> Found {
@@ -163,6 +142,39 @@ impl Look<'_> {
         let live = (self.settings.mode == Mode::DryRun).then(|| Box::new(live));
         Ok(Sight::There { version, repair, live })
     }
+}
+
+/// Returns the places of all objects, by kind and namespace.
+pub(super) fn groups(order: &Order) -> Vec<(Somewhere, Vec<usize>)> {
+    let mut groups: HashMap<Somewhere, Vec<usize>> = HashMap::new();
+    for (place, object) in order.objects().iter().enumerate() {
+        let key = (object.kind().clone(), object.id().namespace.clone());
+        groups.entry(key).or_default().push(place);
+    }
+    let mut groups: Vec<_> = groups.into_iter().collect();
+    groups.sort_by_key(|(_, places)| places[0]);
+    groups
+}
+
+/// Returns the scope of a kind, in a namespace or in none.
+pub(super) fn scope((kind, namespace): Somewhere) -> Scope {
+    let all = Scope::all(kind);
+    match namespace {
+        Some(namespace) => all.within(namespace),
+        None => all,
+    }
+}
+
+/// Takes a look that failed: where the set defines the missing kind, nothing of
+/// it can be there.
+pub(super) fn none(order: &Order, place: usize, error: &ApiError) -> Result<(), StepError> {
+    let missing = matches!(error.trouble(), Trouble::KindMissing { .. });
+    let defined = order.waits_for(place).iter().any(|wait| wait.need == Need::Ready);
+    if missing && defined {
+        return Ok(());
+    }
+    let id = order.objects()[place].id();
+    Err(ApiError::new(format!("look at {id}"), error.trouble().clone()).into())
 }
 
 /// Finds what is to be put in order before an object can be applied. Entries of

@@ -25,6 +25,7 @@
 mod adopt;
 mod apply;
 mod board;
+mod compare;
 mod gate;
 mod inventory;
 mod look;
@@ -37,10 +38,13 @@ mod repair;
 mod report;
 mod run;
 mod spared;
+mod survey;
 
 pub use adopt::Adopt;
 pub use apply::{Mode, Set, SetError, Settings, Walk};
+pub use compare::SetDiff;
 pub use inventory::{Inventory, InventoryError};
 pub use means::Means;
 pub use prune::{End, Prune, Pruned};
 pub use report::{Outcome, Report, Step, StepError, There};
+pub use survey::{Compared, Finding};

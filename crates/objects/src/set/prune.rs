@@ -190,6 +190,15 @@ impl<'a> Pruner<'a> {
         }
     }
 
+    /// Returns where members are; an error where there is no inventory at all.
+    pub(super) async fn scopes_of_members(&self) -> Result<Vec<Scope>, InventoryError> {
+        if self.live.is_none() {
+            let parent = Box::new(self.inventory.parent().clone());
+            return Err(InventoryError::Absent(parent));
+        }
+        Ok(self.scopes().await?)
+    }
+
     async fn scopes(&self) -> Result<Vec<Scope>, ApiError> {
         let mut scopes = Vec::new();
         for (group, kind) in &self.before.kinds {

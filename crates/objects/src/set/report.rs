@@ -1,6 +1,7 @@
 //! What came of a set.
 
 use super::Pruned;
+use crate::fields::OwnersError;
 use crate::{ApiError, Change, ObjectId, Version};
 
 /// What came of one object.
@@ -56,6 +57,9 @@ pub enum StepError {
     /// The object is on its way out.
     #[error("it is being deleted; apply again when it is gone")]
     Terminating,
+    /// Who owns its fields cannot be told.
+    #[error(transparent)]
+    Owners(#[from] OwnersError),
     /// A webhook would stop requests that nobody answers.
     #[error("service {service} in namespace {namespace} has no ready endpoint: {because}")]
     NoEndpoint {

@@ -18,6 +18,7 @@ mod noop;
 mod remove;
 mod remove_faults;
 mod set;
+mod set_compare;
 mod set_faults;
 mod wait;
 mod wait_faults;

@@ -3,7 +3,9 @@
 pub(crate) mod apply;
 pub(crate) mod completions;
 pub(crate) mod credentials;
+pub(crate) mod diff;
 pub(crate) mod down;
+pub(crate) mod drift;
 pub(crate) mod explain;
 pub(crate) mod init;
 pub(crate) mod plan;

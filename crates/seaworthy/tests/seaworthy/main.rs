@@ -3,9 +3,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod access;
 mod apply;
 mod apply_wait;
 mod cluster_file;
+mod differences;
 mod generated;
 mod harbour_runs;
 mod help;

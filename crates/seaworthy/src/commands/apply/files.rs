@@ -12,7 +12,7 @@ use crate::exit::Exit;
 const ENDINGS: [&str; 3] = ["yaml", "yml", "json"];
 
 /// Reads all objects, or tells everything that keeps them from being read.
-pub(super) fn read(named: &[PathBuf], recursive: bool) -> Result<Vec<Object>, CommandError> {
+pub(crate) fn read(named: &[PathBuf], recursive: bool) -> Result<Vec<Object>, CommandError> {
     let mut files = Vec::new();
     for path in named {
         find(path, recursive, &mut files)?;

@@ -1,20 +1,18 @@
 //! `apply`: brings Kubernetes objects to a cluster.
 
-mod files;
+pub(crate) mod files;
 mod record;
+mod set_args;
 mod shown;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use engine::Chance;
 use events::{Clock, Errand, RunId};
-use objects::set::{
-    Adopt, Inventory, InventoryError, Means, Mode, Prune, Report, Set, SetError, Settings, Walk,
-};
-use objects::{Cluster, Goal, Object, Ownership, Terms, Wait};
+use objects::set::{Means, Mode, Report, Set, Settings};
+use objects::{Cluster, Goal, Object, Terms, Wait};
 use report::terminal::{Palette, say};
 use tokio_util::sync::CancellationToken;
 
@@ -24,8 +22,13 @@ use crate::command_error::CommandError;
 use crate::commands::palette;
 use crate::exit::Exit;
 use crate::running::Signals;
+use crate::silence::Silence;
 use crate::ui::Ui;
 use crate::waiting::{self, Ended};
+
+pub(crate) use record::{conflicts, ended, identity};
+pub(crate) use set_args::{SetArgs, applyset, refused};
+pub(crate) use shown::{objects, told};
 
 /// Bring Kubernetes objects to a cluster
 ///
@@ -35,38 +38,12 @@ use crate::waiting::{self, Ended};
 /// command again goes on where an interrupted one ended.
 #[derive(Args, Debug)]
 pub(crate) struct ApplyArgs {
-    /// A manifest, a folder of manifests, or `-` for stdin (can be repeated)
-    #[arg(short, long = "filename", value_name = "FILE", required = true)]
-    filename: Vec<PathBuf>,
-
-    /// Read the folders inside of folders too
-    #[arg(short = 'R', long)]
-    recursive: bool,
-
-    /// Take fields that other managers own
-    #[arg(long)]
-    force_conflicts: bool,
-
-    /// Which objects that others have made may become ours
-    #[arg(long, value_name = "WHICH", default_value = "unmanaged")]
-    adopt: AdoptArg,
-
-    /// Send every object, also where comparing shows that nothing would change
-    #[arg(long)]
-    recheck: bool,
+    #[command(flatten)]
+    set: SetArgs,
 
     /// Say what would be done, and change nothing
     #[arg(long)]
     dry_run: bool,
-
-    /// Remember the objects as a set of this name, as kubectl does: NAME,
-    /// secret/NAME or configmap/NAME
-    #[arg(long, value_name = "NAME")]
-    applyset: Option<String>,
-
-    /// Delete members of the set that are no longer in the manifests
-    #[arg(long, requires = "applyset")]
-    prune: bool,
 
     /// Wait until everything is ready, and explain what is not
     #[arg(long, conflicts_with = "dry_run")]
@@ -85,19 +62,8 @@ pub(crate) struct ApplyArgs {
     access: AccessArgs,
 }
 
-/// Which objects that others have made may become ours.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum AdoptArg {
-    /// None
-    Never,
-    /// Those that no tool and no other set claims
-    Unmanaged,
-    /// All, also the sets of other tools
-    Always,
-}
-
 pub(crate) fn run(args: &ApplyArgs, ui: &Ui) -> Result<(), CommandError> {
-    let objects = files::read(&args.filename, args.recursive)?;
+    let objects = args.set.read()?;
     let runtime = tokio::runtime::Runtime::new()?;
     let ended = runtime.block_on(apply(args, objects, ui));
     // Whatever still waits for an answer must not hold up the end.
@@ -109,7 +75,7 @@ async fn apply(args: &ApplyArgs, objects: Vec<Object>, ui: &Ui) -> Result<(), Co
     let signals = Signals::listen()?;
     let clock = Clock::real();
     let cluster = args.access.connect().await?;
-    let set = args.set(objects, args.access.namespace(&cluster))?;
+    let set = args.set.set(objects, args.access.namespace(&cluster))?;
     let run = RunId::new(clock.now(), Chance::real().bits());
     let cancel = CancellationToken::new();
     let means = Means { errand: Arc::new(Errand::new(run)), clock, cancel: cancel.clone() };
@@ -140,8 +106,15 @@ async fn carry_out(
             cluster.apply_set(set, settings, &means, observe).await
         })
     };
-    while let Some(line) = told.recv().await {
-        printer.line(&line)?;
+    let mut silence = Silence::new(cluster, means.clock, args.timeout(), ui);
+    loop {
+        tokio::select! {
+            line = told.recv() => match line {
+                Some(line) => printer.line(&line)?,
+                None => break,
+            },
+            () = silence.broken() => {}
+        }
     }
     let report = work.await.map_err(|error| CommandError::new(Exit::Internal, &error))?;
     let report = report.map_err(|error| refused(&error))?;
@@ -202,41 +175,16 @@ fn finish(
     if exit == Exit::Done { Ok(()) } else { Err(CommandError::told(exit)) }
 }
 
-fn refused(error: &SetError) -> CommandError {
-    let exit = match error {
-        SetError::Order(_)
-        | SetError::NothingToPruneBy
-        | SetError::Inventory(InventoryError::Name(_) | InventoryError::Labelled(_)) => Exit::Usage,
-        SetError::Inventory(_) | SetError::Api(_) => Exit::Refused,
-    };
-    CommandError::new(exit, error)
-}
-
 // === impl ApplyArgs ===
 
 impl ApplyArgs {
-    fn set(&self, objects: Vec<Object>, namespace: String) -> Result<Set, CommandError> {
-        let inventory = self.applyset.as_deref().map(|name| Inventory::parse(name, &namespace));
-        let inventory = inventory.transpose().map_err(|error| refused(&error.into()))?;
-        let prune = if self.prune { Prune::Yes } else { Prune::No };
-        Ok(Set { objects, namespace, inventory, prune })
-    }
-
     fn timeout(&self) -> Duration {
         let usual = Duration::from_mins(if self.wait { 10 } else { 2 });
         self.timeout.map_or(usual, Duration::from)
     }
 
     fn settings(&self) -> Settings {
-        let ownership = if self.force_conflicts { Ownership::Take } else { Ownership::Respect };
-        let adopt = match self.adopt {
-            AdoptArg::Never => Adopt::Never,
-            AdoptArg::Unmanaged => Adopt::Unmanaged,
-            AdoptArg::Always => Adopt::Always,
-        };
         let mode = if self.dry_run { Mode::DryRun } else { Mode::ForReal };
-        let walk = if self.recheck { Walk::SendAll } else { Walk::Compare };
-        let patience = self.timeout();
-        Settings { ownership, adopt, walk, mode, patience, ..Settings::default() }
+        Settings { mode, ..self.set.settings(self.timeout()) }
     }
 }

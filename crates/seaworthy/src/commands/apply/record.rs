@@ -14,7 +14,7 @@ pub(super) fn record(report: &Report, dry_run: bool, waited: Option<&Ended>) -> 
         "notPruned": report.not_pruned, "waited": waited.map(waiting::record) })
 }
 
-pub(in crate::commands) fn identity(id: &ObjectId) -> Value {
+pub(crate) fn identity(id: &ObjectId) -> Value {
     json!({ "apiVersion": id.kind.api_version(), "kind": id.kind.kind,
         "namespace": id.namespace, "name": id.name })
 }
@@ -43,14 +43,14 @@ fn object(step: &Step) -> Value {
     record
 }
 
-pub(in crate::commands) fn conflicts(error: &StepError) -> Value {
+pub(crate) fn conflicts(error: &StepError) -> Value {
     let StepError::Api(error) = error else { return json!([]) };
     let Trouble::Ownership(fields) = error.trouble() else { return json!([]) };
     let fields = fields.iter();
     fields.map(|field| json!({ "manager": field.manager, "path": field.path })).collect()
 }
 
-pub(in crate::commands) fn ended(pruned: &Pruned) -> Value {
+pub(crate) fn ended(pruned: &Pruned) -> Value {
     let mut record = identity(&pruned.id);
     let (result, because) = match &pruned.end {
         End::Deleted => ("pruned", None),

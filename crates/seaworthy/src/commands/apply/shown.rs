@@ -57,7 +57,7 @@ impl Line {
 }
 
 /// The errors of the API name their object themselves.
-fn told(id: &ObjectId, error: &StepError) -> String {
+pub(crate) fn told(id: &ObjectId, error: &StepError) -> String {
     match error {
         StepError::Api(error) => error.to_string(),
         other => format!("{id}: {other}"),
@@ -154,7 +154,8 @@ fn no_turn(report: &Report) -> Option<String> {
     }
 }
 
-fn objects(count: usize) -> String {
+/// Counts objects.
+pub(crate) fn objects(count: usize) -> String {
     if count == 1 { "1 object".to_owned() } else { format!("{count} objects") }
 }
 

@@ -1,0 +1,267 @@
+//! Comparing a set with what is there, page by page, without changing anything.
+//!
+//! ```text
+//!  page of live objects ─► compare ─┬─► surely the same: no request
+//!                                   └─► doubt ─► dry run ─► judge     (32 in flight)
+//! ```
+//!
+//! No more than a page of each list is kept, whatever differs.
+
+use std::collections::HashMap;
+
+use futures::future::{BoxFuture, FutureExt as _};
+use futures::stream::{self, StreamExt as _};
+use tokio::sync::Semaphore;
+
+use super::look::{FEW, Somewhere, get, groups, none, repair, scope};
+use super::pace::{Hope, Pace};
+use super::{Settings, StepError, Walk};
+use crate::compare::{Comparison, compare};
+use crate::fields::OwnersError;
+use crate::{ApiError, Cluster, Object, ObjectId, Order, Ownership, Scope, Trouble, Version};
+
+/// Lists at the same time: a page of each is kept.
+const LISTS: usize = 8;
+
+/// A dry run cannot be made of two steps.
+const TAKEN: &str = "an apply first takes over the fields of a client-side apply; those that the \
+    manifest does not have go away then, and are not shown";
+
+/// What was found of one object of a set.
+#[derive(Debug)]
+pub struct Compared<T> {
+    /// The object.
+    pub id: ObjectId,
+    /// Its life and state; none where it is not there.
+    pub version: Option<Version>,
+    /// What was found.
+    pub finding: Finding<T>,
+}
+
+/// What comparing an object with what is there has shown.
+#[derive(Debug)]
+pub enum Finding<T> {
+    /// It is surely as wished: no request was needed to tell.
+    Same,
+    /// What a dry run has told.
+    Told {
+        /// What it has told.
+        answer: T,
+        /// What the API said besides.
+        warnings: Vec<String>,
+    },
+    /// It is not there.
+    Absent,
+    /// It would be made, and no dry run can tell more before the rest of the
+    /// set is there.
+    Unchecked {
+        /// What is missing.
+        because: String,
+    },
+    /// It could not be compared, or an apply would fail.
+    Failed(StepError),
+}
+
+/// What to do about an object that is not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum IfAbsent {
+    /// Try out what would be made.
+    TryOut,
+    /// Only say so.
+    Say,
+}
+
+/// Compares the objects of a set with what is there.
+pub(super) struct Survey<'a, J> {
+    pub(super) cluster: &'a Cluster,
+    pub(super) pace: &'a Pace,
+    pub(super) order: &'a Order,
+    pub(super) settings: &'a Settings,
+    pub(super) inventory: Option<&'a str>,
+    pub(super) if_absent: IfAbsent,
+    /// Makes an answer of what is there and what a dry run has given.
+    pub(super) judge: J,
+    /// How many more dry runs may be in flight.
+    pub(super) room: Semaphore,
+}
+
+type Findings<T> = Vec<(usize, Option<Version>, Finding<T>)>;
+
+impl<J, T> Survey<'_, J>
+where
+    J: Fn(Option<&Object>, &Object) -> Result<T, OwnersError> + Sync,
+    T: Send,
+{
+    /// Compares everything, and returns what was found in the order of the manifest.
+    pub(super) async fn all(&self) -> Vec<Compared<T>> {
+        let groups = groups(self.order).into_iter();
+        let groups = groups.map(|(somewhere, places)| self.group(somewhere, places).boxed());
+        let groups: Vec<BoxFuture<'_, _>> = groups.collect();
+        let found: Vec<Findings<T>> = stream::iter(groups).buffer_unordered(LISTS).collect().await;
+        let mut found: Findings<T> = found.into_iter().flatten().collect();
+        found.sort_unstable_by_key(|(place, ..)| *place);
+        let name = |(place, version, finding): (usize, _, _)| {
+            let id = self.order.objects()[place].id().clone();
+            Compared { id, version, finding }
+        };
+        found.into_iter().map(name).collect()
+    }
+
+    async fn group(&self, somewhere: Somewhere, places: Vec<usize>) -> Findings<T> {
+        if places.len() <= FEW {
+            return self.each(&places).await;
+        }
+        let mut open: HashMap<&str, usize> = HashMap::new();
+        let objects = self.order.objects();
+        open.extend(places.iter().map(|place| (objects[*place].id().name.as_str(), *place)));
+        let mut found = Vec::with_capacity(places.len());
+        let ended = self.pages(&scope(somewhere), &mut open, &mut found).await;
+        let left: Vec<usize> = open.into_values().collect();
+        match ended {
+            Ok(()) => found.extend(self.at_once(left.iter().map(|place| (*place, None))).await),
+            // Whoever may not list may still be allowed to look at single objects.
+            Err(error) if matches!(error.trouble(), Trouble::Forbidden(_)) => {
+                found.extend(self.each(&left).await);
+            }
+            Err(error) => {
+                found.extend(self.at_once_failed(&left, &error).await);
+            }
+        }
+        found
+    }
+
+    /// Compares what a list holds. A list that breaks off begins anew, and goes
+    /// on with what is still open.
+    async fn pages(
+        &self,
+        scope: &Scope,
+        open: &mut HashMap<&str, usize>,
+        found: &mut Findings<T>,
+    ) -> Result<(), ApiError> {
+        let mut tries = self.pace.tries(Hope::Usual);
+        loop {
+            tries.turn().await;
+            let before = open.len();
+            match self.one_list(scope, open, found).await {
+                Ok(()) => return Ok(()),
+                // Pages are kept for some minutes only; the next list gets further.
+                Err(error)
+                    if matches!(error.trouble(), Trouble::Expired) && open.len() < before => {}
+                Err(error) => tries.again(error).await?,
+            }
+        }
+    }
+
+    async fn one_list(
+        &self,
+        scope: &Scope,
+        open: &mut HashMap<&str, usize>,
+        found: &mut Findings<T>,
+    ) -> Result<(), ApiError> {
+        let mut pages = self.cluster.pages(scope).await?;
+        while let Some(page) = pages.next().await? {
+            let mut wanted = Vec::new();
+            for live in page {
+                if let Some(place) = open.remove(live.id().name.as_str()) {
+                    wanted.push((place, Some(live)));
+                }
+            }
+            found.extend(self.at_once(wanted.into_iter()).await);
+        }
+        Ok(())
+    }
+
+    /// Gets objects one by one, and compares them.
+    async fn each(&self, places: &[usize]) -> Findings<T> {
+        let looks = places.iter().map(|place| self.single(*place).boxed());
+        let looks: Vec<BoxFuture<'_, _>> = looks.collect();
+        stream::iter(looks).buffer_unordered(self.settings.in_flight).collect().await
+    }
+
+    async fn single(&self, place: usize) -> (usize, Option<Version>, Finding<T>) {
+        match get(self.cluster, self.pace, self.order.objects()[place].id()).await {
+            Ok(live) => self.one(place, live).await,
+            Err(error) => self.unseen(place, &error).await,
+        }
+    }
+
+    async fn at_once(&self, lives: impl Iterator<Item = (usize, Option<Object>)>) -> Findings<T> {
+        let turns = lives.map(|(place, live)| self.one(place, live).boxed());
+        let turns: Vec<BoxFuture<'_, _>> = turns.collect();
+        stream::iter(turns).buffer_unordered(self.settings.in_flight).collect().await
+    }
+
+    async fn at_once_failed(&self, places: &[usize], error: &ApiError) -> Findings<T> {
+        let turns = places.iter().map(|place| self.unseen(*place, error).boxed());
+        let turns: Vec<BoxFuture<'_, _>> = turns.collect();
+        stream::iter(turns).buffer_unordered(self.settings.in_flight).collect().await
+    }
+
+    /// Takes an object that could not be looked at.
+    async fn unseen(&self, place: usize, error: &ApiError) -> (usize, Option<Version>, Finding<T>) {
+        match none(self.order, place, error) {
+            Ok(()) => self.one(place, None).await,
+            Err(error) => (place, None, Finding::Failed(error)),
+        }
+    }
+
+    async fn one(
+        &self,
+        place: usize,
+        live: Option<Object>,
+    ) -> (usize, Option<Version>, Finding<T>) {
+        let version = live.as_ref().and_then(Object::version);
+        let finding = self.find(place, live.as_ref()).await.unwrap_or_else(Finding::Failed);
+        (place, version, finding)
+    }
+
+    async fn find(&self, place: usize, live: Option<&Object>) -> Result<Finding<T>, StepError> {
+        let wished = &self.order.objects()[place];
+        if let Some(live) = live {
+            if live.at("/metadata/deletionTimestamp").is_some() {
+                return Err(StepError::Terminating);
+            }
+            self.settings.adopt.allows(live, self.inventory)?;
+            let walks = matches!(self.settings.walk, Walk::Compare);
+            if walks && compare(wished, live, None) == Comparison::Same {
+                return Ok(Finding::Same);
+            }
+        } else if self.if_absent == IfAbsent::Say {
+            return Ok(Finding::Absent);
+        }
+        self.try_out(place, live).await
+    }
+
+    async fn try_out(&self, place: usize, live: Option<&Object>) -> Result<Finding<T>, StepError> {
+        let wished = &self.order.objects()[place];
+        let taken = live.is_some_and(|live| repair(self.cluster, wished, live).is_some());
+        let ownership = if taken { Ownership::Take } else { self.settings.ownership };
+        let mut tries = self.pace.tries(Hope::Usual);
+        loop {
+            tries.turn().await;
+            let room = self.room.acquire().await;
+            let preview = self.cluster.preview(wished, ownership, live).await;
+            drop(room);
+            match preview {
+                Ok(preview) => {
+                    let answer = (self.judge)(live, &preview.object)?;
+                    let mut warnings = preview.warnings;
+                    warnings.extend(taken.then(|| TAKEN.to_owned()));
+                    return Ok(Finding::Told { answer, warnings });
+                }
+                Err(error) if self.comes_with_the_set(place, &error) => {
+                    return Ok(Finding::Unchecked { because: error.trouble().to_string() });
+                }
+                Err(error) => tries.again(error).await?,
+            }
+        }
+    }
+
+    /// A dry run cannot ask about what stands on something that is not there.
+    fn comes_with_the_set(&self, place: usize, error: &ApiError) -> bool {
+        let waits = !self.order.waits_for(place).is_empty();
+        let missing =
+            matches!(error.trouble(), Trouble::KindMissing { .. } | Trouble::NamespaceMissing(_));
+        waits && missing
+    }
+}

@@ -1,0 +1,111 @@
+//! `drift`: what others have changed.
+
+mod shown;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use engine::Chance;
+use objects::Cluster;
+use objects::diff::Veil;
+use objects::set::{Inventory, Prune, Set, Settings, Walk};
+
+use crate::access::AccessArgs;
+use crate::cli::Output;
+use crate::command_error::CommandError;
+use crate::commands::apply::{applyset, files, refused};
+use crate::exit::Exit;
+use crate::reading;
+use crate::ui::Ui;
+use shown::Found;
+
+/// Show what others have changed of our objects, who and when
+///
+/// With manifests: fields of theirs that somebody else has changed or removed,
+/// and objects that are gone. What only differs because the manifests are newer
+/// than the last apply is `diff`'s matter. With a set alone: what others have set
+/// on its members since they were applied; what others have removed can only be
+/// seen with the manifests. Exits with 7 where there is drift.
+#[derive(Args, Debug)]
+pub(crate) struct DriftArgs {
+    /// A manifest, a folder of manifests, or `-` for stdin (can be repeated)
+    #[arg(short, long = "filename", value_name = "FILE", required_unless_present = "applyset")]
+    filename: Vec<PathBuf>,
+
+    /// Read the folders inside of folders too
+    #[arg(short = 'R', long)]
+    recursive: bool,
+
+    /// The set that the objects were applied as: NAME, secret/NAME or configmap/NAME
+    #[arg(long, value_name = "NAME")]
+    applyset: Option<String>,
+
+    /// How long to repeat what fails for a moment
+    #[arg(long, value_name = "DURATION", default_value = "2m", value_parser = spec::Duration::parse)]
+    timeout: spec::Duration,
+
+    #[command(flatten)]
+    access: AccessArgs,
+}
+
+pub(crate) fn run(args: &DriftArgs, ui: &Ui) -> Result<(), CommandError> {
+    let objects = match args.filename.as_slice() {
+        [] => None,
+        named => Some(files::read(named, args.recursive)?),
+    };
+    reading::block_on(async {
+        let cluster = args.access.connect().await?;
+        let namespace = args.access.namespace(&cluster);
+        let inventory = applyset(args.applyset.as_deref(), &namespace)?;
+        let subject = match (objects, inventory) {
+            (Some(objects), inventory) => {
+                Subject::Set(Set { objects, namespace, inventory, prune: Prune::No })
+            }
+            (None, Some(inventory)) => Subject::Members(inventory),
+            (None, None) => return Err(CommandError::say(Exit::Usage, "nothing was named")),
+        };
+        drift(args, &cluster, subject, ui).await
+    })
+}
+
+/// What may have drifted.
+enum Subject {
+    /// Objects that are wished for.
+    Set(Set),
+    /// Whatever an inventory holds.
+    Members(Inventory),
+}
+
+async fn drift(
+    args: &DriftArgs,
+    cluster: &Cluster,
+    subject: Subject,
+    ui: &Ui,
+) -> Result<(), CommandError> {
+    let (means, patience) = (reading::means(), Duration::from(args.timeout));
+    let settings = Settings { walk: Walk::Compare, patience, ..Settings::default() };
+    let veil = Veil::new(Chance::real().key());
+    let work = async {
+        match subject {
+            Subject::Set(set) => {
+                cluster.drift_of_set(set, settings, &means, &veil).await.map(Found::of_set)
+            }
+            Subject::Members(inventory) => cluster
+                .drift_of_members(inventory, settings, &means, &veil)
+                .await
+                .map(|(all, drifts)| Found::of_members(all, drifts)),
+        }
+    };
+    let found = reading::until_signal(work, cluster, &means, patience, ui).await?;
+    let found = found.map_err(|error| refused(&error))?;
+    match ui.output() {
+        Output::Json => ui.json(&found.record())?,
+        Output::Text => found.print(means.clock.elapsed(), ui)?,
+    }
+    match (found.failed.len(), found.has_drifted()) {
+        (1.., _) => Err(CommandError::told(Exit::Refused)),
+        (0, true) => Err(CommandError::told(Exit::Different)),
+        (0, false) => Ok(()),
+    }
+}

@@ -1,0 +1,61 @@
+//! Commands that only read objects, and may end at any moment.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::Chance;
+use events::{Clock, Errand, RunId};
+use objects::Cluster;
+use objects::set::Means;
+use report::terminal::say;
+use tokio_util::sync::CancellationToken;
+
+use crate::command_error::CommandError;
+use crate::commands::palette;
+use crate::exit::Exit;
+use crate::running::Signals;
+use crate::silence::Silence;
+use crate::ui::Ui;
+
+/// Does what only reads, on a runtime of its own.
+pub(crate) fn block_on<T>(
+    work: impl Future<Output = Result<T, CommandError>>,
+) -> Result<T, CommandError> {
+    let runtime = tokio::runtime::Runtime::new()?;
+    let ended = runtime.block_on(work);
+    // Whatever still waits for an answer must not hold up the end.
+    runtime.shutdown_background();
+    ended
+}
+
+/// Returns the means for what sends nothing that changes anything.
+pub(crate) fn means() -> Means {
+    let clock = Clock::real();
+    let run = RunId::new(clock.now(), Chance::real().bits());
+    Means { errand: Arc::new(Errand::new(run)), clock, cancel: CancellationToken::new() }
+}
+
+/// Waits for what only reads. A signal ends it at once, and a cluster that does
+/// not answer is told of.
+pub(crate) async fn until_signal<T>(
+    work: impl Future<Output = T>,
+    cluster: &Cluster,
+    means: &Means,
+    patience: Duration,
+    ui: &Ui,
+) -> Result<T, CommandError> {
+    let mut signals = Signals::listen()?;
+    let mut silence = Silence::new(cluster, means.clock, patience, ui);
+    let mut work = std::pin::pin!(work);
+    loop {
+        tokio::select! {
+            done = &mut work => return Ok(done),
+            name = signals.next() => {
+                say(palette(ui), "Stopped", &format!("{name}: nothing was changed"), &mut ui.stderr())?;
+                return Err(CommandError::told(Exit::Interrupted));
+            }
+            () = silence.broken() => {}
+        }
+    }
+}

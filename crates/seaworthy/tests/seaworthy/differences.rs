@@ -1,0 +1,121 @@
+//! `diff` and `drift` on a real API server.
+
+use serde_json::Value;
+
+use crate::shore::{Shore, map};
+
+/// A secret whose value must not be seen anywhere.
+fn secret(value: &str) -> String {
+    format!(
+        "apiVersion: v1\nkind: Secret\nmetadata: {{ name: s }}\nstringData: {{ p: {value} }}\n---\n"
+    )
+}
+
+#[test]
+fn a_diff_tells_what_an_apply_would_do_and_does_nothing() {
+    let Some(shore) = Shore::reach() else { return };
+    let before = map("a", "1") + &map("b", "1") + &map("same", "1") + &secret("canary-one");
+    shore.workplace.write("app.yaml", before);
+    let set = ["-f", "app.yaml", "--applyset", "shop", "--prune"];
+    assert_eq!(shore.run("apply", &set).exit, 0);
+    let same = shore.run("diff", &set);
+    assert_eq!((same.exit, same.stdout.as_str()), (0, ""), "{same}");
+    assert!(same.stderr.contains("Same 4 objects in "), "{same}");
+
+    let after = map("a", "2") + &map("same", "1") + &secret("canary-two") + &map("new", "1");
+    shore.workplace.write("app.yaml", after);
+    let ran = shore.run("diff", &set);
+    assert_eq!(ran.exit, 7, "{ran}");
+    let namespace = shore.namespace.name();
+    let lines = [
+        format!("~ configmap/a in namespace {namespace}\n    ~ data.k: \"1\" → \"2\"\n"),
+        format!("~ secret/s in namespace {namespace}\n    ~ data.p: (hidden "),
+        format!("+ configmap/new in namespace {namespace}\n    + data.k: \"1\"\n"),
+        format!("- configmap/b in namespace {namespace}\n      no longer in the manifests\n"),
+    ];
+    for line in lines {
+        assert!(ran.stdout.contains(&line), "no `{line}`: {ran}");
+    }
+    assert!(!ran.stdout.contains("configmap/same"), "{ran}");
+    let sum = "Different 4 objects: 1 to create, 2 to change, 1 to prune in ";
+    assert!(ran.stderr.contains(sum), "{ran}");
+
+    let json = shore.run("diff", &[&set[..], &["-o", "json", "--exit-code", "kubectl"]].concat());
+    assert_eq!(json.exit, 1, "{json}");
+    let record: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(record["objects"][0]["differences"][0]["path"], "data.k");
+    assert_eq!(
+        (&record["objects"][3]["result"], &record["pruned"][0]["name"]),
+        (&"new".into(), &"b".into())
+    );
+    for text in [&ran.stdout, &ran.stderr, &json.stdout] {
+        assert!(!text.contains("canary") && !text.contains("Y2FuYXJ5"), "{text}");
+    }
+    assert_eq!(shore.kubectl(&["get", "cm", "a", "-o", "jsonpath={.data.k}"]), "1");
+}
+
+#[test]
+fn what_an_apply_would_refuse_ends_a_diff_as_refused() {
+    let Some(shore) = Shore::reach() else { return };
+    shore.kubectl(&["create", "cm", "theirs", "--from-literal=k=theirs"]);
+    let missing = "apiVersion: example.com/v1\nkind: Widget\nmetadata: { name: w }\n---\n";
+    shore.workplace.write("app.yaml", map("theirs", "1") + &map("fresh", "1") + missing);
+    let ran = shore.run("diff", &["-f", "app.yaml"]);
+    assert_eq!(ran.exit, 4, "{ran}");
+    assert!(ran.stderr.contains("`data.k` belongs to kubectl-create"), "{ran}");
+    assert!(ran.stderr.contains("Widget"), "{ran}");
+    assert!(ran.stdout.contains("+ configmap/fresh"), "the rest is told: {ran}");
+    assert!(ran.stderr.contains("Not whole 3 objects: 1 to create, 2 failed in "), "{ran}");
+    shore.workplace.write("app.yaml", map("theirs", "1"));
+    let forced = shore.run("diff", &["-f", "app.yaml", "--force-conflicts"]);
+    assert_eq!(forced.exit, 7, "{forced}");
+    assert!(forced.stdout.contains("taken from kubectl-create"), "{forced}");
+}
+
+#[test]
+fn drift_tells_what_others_did_and_not_what_is_newer() {
+    let Some(shore) = Shore::reach() else { return };
+    let all = map("a", "1") + &map("b", "1") + &map("c", "1") + &secret("canary-one");
+    shore.workplace.write("app.yaml", all);
+    let set = ["-f", "app.yaml", "--applyset", "shop"];
+    assert_eq!(shore.run("apply", &set).exit, 0);
+    for args in [&set[..], &set[2..]] {
+        let none = shore.run("drift", args);
+        assert_eq!((none.exit, none.stdout.as_str()), (0, ""), "{none}");
+        assert!(none.stderr.contains("No drift 4 objects in "), "{none}");
+    }
+    let newer = map("a", "1") + &map("b", "2") + &map("c", "1") + &secret("canary-one");
+    shore.workplace.write("app.yaml", newer);
+    let newer = shore.run("drift", &set);
+    assert_eq!((newer.exit, newer.stdout.as_str()), (0, ""), "{newer}");
+    assert!(newer.stderr.contains("`seaworthy diff` shows"), "{newer}");
+
+    shore.kubectl(&["patch", "cm", "a", "--type=merge", "-p", r#"{"data":{"k":"theirs"}}"#]);
+    shore.kubectl(&["patch", "secret", "s", "-p", r#"{"stringData":{"p":"canary-two"}}"#]);
+    shore.kubectl(&["delete", "cm", "c"]);
+    let ran = shore.run("drift", &set);
+    assert_eq!(ran.exit, 7, "{ran}");
+    assert!(
+        ran.stdout.contains("~ data.k: \"1\" → \"theirs\"\n        by kubectl-patch at 20"),
+        "{ran}"
+    );
+    assert!(ran.stdout.contains("~ data.p: (hidden "), "{ran}");
+    assert!(ran.stdout.contains("- configmap/c in namespace "), "{ran}");
+    assert!(
+        ran.stderr.contains("Drifted 4 objects: 2 changed by others, 1 not there in "),
+        "{ran}"
+    );
+    let members = shore.run("drift", &set[2..]);
+    assert_eq!(members.exit, 7, "{members}");
+    assert!(members.stdout.contains("+ data.k: \"theirs\"\n        by kubectl-patch"), "{members}");
+    let json = shore.run("drift", &[&set[..], &["-o", "json"]].concat());
+    let record: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!((&record["drifted"], record["gone"].as_array().unwrap().len()), (&true.into(), 1));
+    assert_eq!(record["objects"][0]["drifted"][0]["by"][0]["owner"]["manager"], "kubectl-patch");
+    for text in [&ran.stdout, &members.stdout, &json.stdout] {
+        assert!(!text.contains("canary") && !text.contains("Y2FuYXJ5"), "{text}");
+    }
+    let unknown = shore.run("drift", &["--applyset", "nothing"]);
+    assert_eq!(unknown.exit, 2, "{unknown}");
+    assert!(unknown.stderr.contains("there is no inventory secret/nothing"), "{unknown}");
+}
