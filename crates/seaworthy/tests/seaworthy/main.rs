@@ -8,6 +8,7 @@ mod apply;
 mod apply_wait;
 mod cluster_file;
 mod differences;
+mod examples;
 mod generated;
 mod harbour_runs;
 mod help;

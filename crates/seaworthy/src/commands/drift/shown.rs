@@ -67,8 +67,10 @@ impl Found {
         }
         if !self.pending.is_empty() {
             let fields: usize = self.pending.iter().map(|(_, fields)| fields).sum();
+            let (differ, them) =
+                if fields == 1 { ("field differs", "it") } else { ("fields differ", "them") };
             let words = format!(
-                "{}: {fields} fields differ because the manifests changed; `seaworthy diff` shows them",
+                "{}: {fields} {differ} because the manifests changed; `seaworthy diff` shows {them}",
                 objects(self.pending.len())
             );
             say(palette(ui), "Not applied", &words, &mut ui.stderr())?;
