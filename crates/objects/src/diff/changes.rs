@@ -91,7 +91,9 @@ pub(super) fn with_what_is_kept(kind: &Kind, fields: FieldSet) -> FieldSet {
     let mut all = fields;
     if kind.is("", "Secret") {
         let kept: Vec<_> = all.leaves().iter().filter_map(kept_at).collect();
-        kept.iter().for_each(|path| all.insert(path));
+        for path in &kept {
+            all.insert(path);
+        }
     }
     all
 }
