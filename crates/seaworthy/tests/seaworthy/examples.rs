@@ -6,7 +6,6 @@
 //! both outputs. `[..]` stands for anything within a line, a line `...` for any
 //! lines. Each page has a namespace and a folder of its own.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -198,13 +197,16 @@ impl Stage {
             return Ok(());
         }
         let Example { line, command, exit: expected, output } = example;
-        let mut told = format!("docs/{page}:{line}: `{command}`\n");
-        let _ = writeln!(told, "ended with {exit}, expected {expected}, and printed");
-        printed.iter().for_each(|line| told += &format!("  | {line}\n"));
-        told += "where this is documented\n";
-        output.iter().for_each(|line| told += &format!("  | {line}\n"));
-        Err(told)
+        let (printed, output) = (quoted(&printed), quoted(output));
+        Err(format!(
+            "docs/{page}:{line}: `{command}`\nended with {exit}, expected {expected}, and printed\n\
+             {printed}where this is documented\n{output}"
+        ))
     }
+}
+
+fn quoted(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("  | {line}\n")).collect::<Vec<_>>().concat()
 }
 
 /// Returns whether lines are as the pattern says.

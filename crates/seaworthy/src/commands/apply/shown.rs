@@ -146,11 +146,11 @@ fn no_turn(report: &Report) -> Option<String> {
     let left = report.steps.iter().filter(|step| matches!(step.outcome, Outcome::NoTurn));
     let names: Vec<String> = left.map(|step| step.id.to_string()).collect();
     let more = names.len().saturating_sub(NAMED);
-    let named = names[..names.len() - more].join(", ");
+    let first = names[..names.len() - more].join(", ");
     match (names.len(), more) {
         (0, _) => None,
-        (count, 0) => Some(format!("{}: {named}", objects(count))),
-        (count, more) => Some(format!("{}: {named} and {more} more", objects(count))),
+        (count, 0) => Some(format!("{}: {first}", objects(count))),
+        (count, more) => Some(format!("{}: {first} and {more} more", objects(count))),
     }
 }
 
