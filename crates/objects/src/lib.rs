@@ -48,6 +48,7 @@ mod discovery;
 mod error;
 pub mod fields;
 mod jsonpath;
+mod labels;
 mod list;
 mod lookout;
 pub mod manifest;
@@ -68,9 +69,10 @@ pub use delete::{
     Milestone, NotForced, NotRemoved, Patience, Propagation, Remains, Removal, RemovalEvent,
     RemovalState, RemovalTerms, Removed, Waiting,
 };
-pub use discovery::Resource;
+pub use discovery::{KindNameError, Resource, UnknownKind};
 pub use error::{ApiError, FieldConflict, FieldProblem, Trouble, Unreachable};
 pub use jsonpath::{JsonPath, PathError, PathProblem};
+pub use labels::{SelectorError, check_selector};
 pub use list::{Listed, Scope};
 pub use lookout::LookErrors;
 pub use manifest::{ManifestError, ManifestErrors};

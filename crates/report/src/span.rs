@@ -8,7 +8,7 @@ pub struct Span(pub u64);
 
 impl Span {
     /// Shows whole seconds: for what is still moving, or only roughly known.
-    pub(crate) fn roughly(self) -> String {
+    pub fn roughly(self) -> String {
         match self.0 {
             0..60_000 => format!("{}s", self.0 / 1_000),
             _ => Self(self.0 / 1_000 * 1_000).to_string(),

@@ -57,6 +57,24 @@ pub(crate) fn fit(text: &str, width: usize) -> String {
     kept
 }
 
+/// Returns `text` broken between words into lines of at most `width` columns;
+/// a word that is wider stands alone.
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let last = lines.len() - 1;
+        if lines[last].is_empty() {
+            lines[last].push_str(word);
+        } else if lines[last].width() + 1 + word.width() <= width {
+            lines[last].push(' ');
+            lines[last].push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
+}
+
 /// Returns a count with its noun, in the right number.
 pub(crate) fn count(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };

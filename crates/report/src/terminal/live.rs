@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use events::{Event, StageName};
 
+use super::canvas::Canvas;
 use super::frame::{Screen, frame};
 use super::ink::Palette;
 use super::line::Line;
@@ -19,12 +20,8 @@ pub struct Live {
     screen: Screen,
     telling: Telling,
     usual_ms: BTreeMap<StageName, u64>,
-    drawn: Vec<String>,
+    canvas: Canvas,
 }
-
-/// The terminal shows what lies between these two at once, so that nothing flickers.
-const BEGIN: &str = "\x1b[?2026h";
-const END: &str = "\x1b[?2026l";
 
 // === impl Live ===
 
@@ -36,7 +33,7 @@ impl Live {
             screen,
             telling: Telling::default(),
             usual_ms: BTreeMap::new(),
-            drawn: Vec::new(),
+            canvas: Canvas::default(),
         }
     }
 
@@ -53,7 +50,7 @@ impl Live {
     /// Writes a line that is not of the run, with a verb of its own.
     pub fn say(&mut self, verb: &str, words: &str, out: &mut dyn Write) -> io::Result<()> {
         let said = self.wrap([saying(verb, words)]);
-        self.show(&said, Vec::new(), out)
+        self.canvas.show(&said, Vec::new(), out)
     }
 
     fn wrap(&self, lines: impl IntoIterator<Item = Line>) -> Vec<String> {
@@ -65,33 +62,6 @@ impl Live {
         let usual = |stage: &StageName| self.usual_ms.get(stage).copied();
         frame(story, now_ms, self.screen, usual, self.palette)
     }
-
-    fn show(
-        &mut self,
-        staying: &[String],
-        moving: Vec<String>,
-        out: &mut dyn Write,
-    ) -> io::Result<()> {
-        if staying.is_empty() && moving == self.drawn {
-            return Ok(());
-        }
-        write!(out, "{BEGIN}")?;
-        self.erase(out)?;
-        for line in staying.iter().chain(&moving) {
-            writeln!(out, "{line}")?;
-        }
-        write!(out, "{END}")?;
-        self.drawn = moving;
-        out.flush()
-    }
-
-    /// Goes up to the first line of the frame and clears all below.
-    fn erase(&self, out: &mut dyn Write) -> io::Result<()> {
-        match self.drawn.len() {
-            0 => Ok(()),
-            rows => write!(out, "\x1b[{rows}A\r\x1b[J"),
-        }
-    }
 }
 
 impl Printer for Live {
@@ -99,11 +69,11 @@ impl Printer for Live {
         let lines = self.telling.lines(story, event);
         let staying = self.wrap(lines);
         let moving = self.frame(story, event.elapsed_ms);
-        self.show(&staying, moving, out)
+        self.canvas.show(&staying, moving, out)
     }
 
     fn tick(&mut self, story: &Story, now_ms: u64, out: &mut dyn Write) -> io::Result<()> {
         let moving = self.frame(story, now_ms);
-        self.show(&[], moving, out)
+        self.canvas.show(&[], moving, out)
     }
 }

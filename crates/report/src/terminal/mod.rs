@@ -8,6 +8,7 @@
 //! A verb stands right-aligned in thirteen columns, then the stage, its share
 //! of nodes, the time it took, and a line. Colour repeats what the verb says.
 
+mod canvas;
 mod cause;
 mod closing;
 mod columns;
@@ -15,13 +16,16 @@ mod frame;
 mod ink;
 mod line;
 mod live;
+mod mishap;
 mod plain;
 mod printer;
 mod telling;
 
+pub use canvas::Canvas;
 pub(crate) use cause::explain;
 pub use frame::{Screen, frame};
 pub use ink::Palette;
 pub use live::Live;
+pub use mishap::Mishap;
 pub use plain::Plain;
-pub use printer::{Printer, say};
+pub use printer::{Printer, say, told};

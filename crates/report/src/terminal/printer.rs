@@ -24,6 +24,11 @@ pub fn say(palette: Palette, verb: &str, words: &str, out: &mut dyn Write) -> io
     writeln!(out, "{}", saying(verb, words).paint(palette))
 }
 
+/// Returns the line that [`say`] writes, cut to the width of a screen.
+pub fn told(palette: Palette, verb: &str, words: &str, columns: usize) -> String {
+    saying(verb, words).cut(columns).paint(palette)
+}
+
 pub(super) fn saying(verb: &str, words: &str) -> Line {
     Line::verb(Ink::Strong, verb).and(Ink::Text, text::line(words))
 }

@@ -5,13 +5,17 @@
 //! server is listed as stale by the API and disturbs nobody who does not ask
 //! for its kinds.
 
+mod names;
+mod wire;
+
+pub use names::{KindNameError, UnknownKind};
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde::Deserialize;
-
 use crate::request::{Ask, escaped};
 use crate::{ApiError, Cluster, Kind, ObjectId, Trouble};
+use wire::{Group, GroupList, ResourceList};
 
 const AGGREGATED: &str =
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
@@ -23,13 +27,17 @@ pub struct Resource {
     pub kind: Kind,
     /// Its name in paths, such as `deployments`.
     pub plural: String,
+    /// Its name for one object, such as `deployment`; empty where it has none.
+    pub singular: String,
+    /// Its names for people in a hurry, such as `deploy`.
+    pub short_names: Vec<String>,
     /// Whether its objects are in namespaces.
     pub namespaced: bool,
     /// What can be done, such as `patch` and `watch`.
     pub verbs: Vec<String>,
-    /// Which place its version has among those of its group; the API's own
-    /// choice is first.
-    pub(crate) place: usize,
+    /// Which place its group has in the API, and its version in the group; the
+    /// API's own choice is first.
+    pub(crate) place: (usize, usize),
 }
 
 /// What is known of the API's catalogue.
@@ -44,6 +52,8 @@ pub(crate) struct Discovery {
 struct Catalogue {
     resources: HashMap<Kind, Resource>,
     stale: Vec<String>,
+    /// How many groups were taken in.
+    groups: usize,
 }
 
 impl Cluster {
@@ -158,7 +168,7 @@ impl Cluster {
             Err(error) if matches!(error.trouble(), Trouble::KindMissing { .. }) => {}
             Err(error) => return Err(error),
         }
-        Ok(Catalogue { resources, stale: Vec::new() })
+        Ok(Catalogue { resources, ..Catalogue::default() })
     }
 }
 
@@ -216,113 +226,16 @@ impl Discovery {
 impl Catalogue {
     fn take(&mut self, group: Group) {
         let name = group.metadata.name;
+        self.groups += 1;
         for (place, version) in group.versions.into_iter().enumerate() {
             if version.freshness == "Stale" {
                 self.stale.push(format!("{name}/{}", version.version));
             }
             for found in version.resources {
                 let Some(mut resource) = found.resource(&name, &version.version) else { continue };
-                resource.place = place;
+                resource.place = (self.groups, place);
                 self.resources.insert(resource.kind.clone(), resource);
             }
-        }
-    }
-}
-
-// The wire: `APIGroupDiscoveryList`, and `APIResourceList` of older servers.
-
-#[derive(Deserialize)]
-struct GroupList {
-    kind: String,
-    #[serde(default)]
-    items: Vec<Group>,
-}
-
-#[derive(Deserialize)]
-struct Group {
-    #[serde(default)]
-    metadata: GroupName,
-    #[serde(default)]
-    versions: Vec<GroupVersion>,
-}
-
-#[derive(Default, Deserialize)]
-struct GroupName {
-    #[serde(default)]
-    name: String,
-}
-
-#[derive(Deserialize)]
-struct GroupVersion {
-    version: String,
-    #[serde(default)]
-    resources: Vec<Served>,
-    #[serde(default)]
-    freshness: String,
-}
-
-#[derive(Deserialize)]
-struct Served {
-    resource: String,
-    #[serde(rename = "responseKind")]
-    kind: Option<ServedKind>,
-    #[serde(default)]
-    scope: String,
-    #[serde(default)]
-    verbs: Vec<String>,
-}
-
-#[derive(Deserialize)]
-struct ServedKind {
-    #[serde(default)]
-    group: String,
-    #[serde(default)]
-    version: String,
-    #[serde(default)]
-    kind: String,
-}
-
-#[derive(Deserialize)]
-struct ResourceList {
-    #[serde(default)]
-    resources: Vec<ListedResource>,
-}
-
-#[derive(Deserialize)]
-struct ListedResource {
-    name: String,
-    kind: String,
-    namespaced: bool,
-    #[serde(default)]
-    verbs: Vec<String>,
-}
-
-impl Served {
-    /// A stale version may list a resource without its kind. The kind's own
-    /// group and version are empty where they are those of the list.
-    fn resource(self, group: &str, version: &str) -> Option<Resource> {
-        let kind = self.kind.filter(|kind| !kind.kind.is_empty())?;
-        let foreign = (!kind.group.is_empty() && kind.group != group)
-            || (!kind.version.is_empty() && kind.version != version);
-        (!foreign).then(|| Resource {
-            kind: Kind { group: group.to_owned(), version: version.to_owned(), kind: kind.kind },
-            plural: self.resource,
-            namespaced: self.scope == "Namespaced",
-            verbs: self.verbs,
-            place: 0,
-        })
-    }
-}
-
-impl ListedResource {
-    fn resource(self, group: &str, version: &str) -> Resource {
-        let kind = Kind { group: group.to_owned(), version: version.to_owned(), kind: self.kind };
-        Resource {
-            kind,
-            plural: self.name,
-            namespaced: self.namespaced,
-            verbs: self.verbs,
-            place: 0,
         }
     }
 }
