@@ -68,6 +68,11 @@ impl Scope {
         &self.kind
     }
 
+    /// Returns the namespace; none for all.
+    pub fn namespace(&self) -> Option<&str> {
+        self.namespace.as_deref()
+    }
+
     pub(crate) fn ask(&self, resource: &Resource, tried: String) -> Ask {
         let mut ask = Ask::get(resource.path(self.namespace.as_deref()), tried);
         if let Some(labels) = &self.labels {

@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::command_error::CommandError;
 use crate::commands::{
     apply, completions, credentials, diff, down, drift, explain, init, plan, rehearse, report,
-    schema, sim, status, up, validate, verify,
+    schema, sim, status, up, validate, verify, wait,
 };
 use crate::exit::Exit;
 use crate::ui::Ui;
@@ -66,6 +66,7 @@ pub(crate) enum Command {
     Apply(apply::ApplyArgs),
     Diff(diff::DiffArgs),
     Drift(drift::DriftArgs),
+    Wait(wait::WaitArgs),
     Explain(explain::ExplainArgs),
     Report(report::ReportArgs),
     Sim(sim::SimArgs),
@@ -90,6 +91,7 @@ impl Command {
             Self::Apply(args) => apply::run(&args, ui),
             Self::Diff(args) => diff::run(&args, ui),
             Self::Drift(args) => drift::run(&args, ui),
+            Self::Wait(args) => wait::run(&args, ui),
             Self::Explain(args) => explain::run(&args, ui),
             Self::Report(args) => report::run(args, shared, ui),
             Self::Sim(args) => sim::run(&args, shared, ui),

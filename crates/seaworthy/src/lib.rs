@@ -5,6 +5,7 @@
 //! terminal, the environment and the process's exit.
 
 mod access;
+mod board;
 mod cli;
 mod command_error;
 mod commands;
@@ -16,6 +17,7 @@ mod reference;
 mod rehearsed;
 mod run_finder;
 mod running;
+mod selection;
 mod silence;
 mod standing;
 mod target;

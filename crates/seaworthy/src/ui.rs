@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal as _, Write};
 
 use anstream::{AutoStream, ColorChoice};
+use report::terminal::Screen;
 
 use crate::cli::Output;
 
@@ -52,6 +53,13 @@ impl Ui {
     /// terminal can.
     pub(crate) fn moves(&self) -> bool {
         self.moves
+    }
+
+    /// Returns the size of the terminal, where words for people may move.
+    pub(crate) fn screen(&self) -> Option<Screen> {
+        let (width, height) =
+            terminal_size::terminal_size_of(io::stderr()).filter(|_| self.moves)?;
+        Some(Screen { columns: width.0.into(), rows: height.0.into() })
     }
 
     /// Returns whether somebody can be asked.

@@ -15,6 +15,7 @@
 
 mod content;
 mod finalizer;
+mod find;
 mod force;
 mod one;
 mod outcome;
@@ -96,6 +97,11 @@ impl Propagation {
             Self::Orphan => "Orphan",
         }
     }
+
+    fn options(self, doomed: &Doomed) -> Value {
+        json!({ "apiVersion": "v1", "kind": "DeleteOptions",
+            "propagationPolicy": self.as_str(), "preconditions": { "uid": doomed.uid } })
+    }
 }
 
 // === impl Cluster ===
@@ -115,6 +121,22 @@ impl Cluster {
         doomed: &Doomed,
         propagation: Propagation,
     ) -> Result<Deleted, ApiError> {
+        self.ask_to_delete(doomed, propagation.options(doomed)).await
+    }
+
+    /// Lets the API say whether it would delete one life of an object, and
+    /// deletes nothing.
+    pub async fn preview_deletion(
+        &self,
+        doomed: &Doomed,
+        propagation: Propagation,
+    ) -> Result<Deleted, ApiError> {
+        let mut options = propagation.options(doomed);
+        options["dryRun"] = json!(["All"]);
+        self.ask_to_delete(doomed, options).await
+    }
+
+    async fn ask_to_delete(&self, doomed: &Doomed, options: Value) -> Result<Deleted, ApiError> {
         let tried = format!("delete {}", doomed.id);
         let resource = match self.resource(&doomed.id.kind).await {
             Ok(resource) => resource,
@@ -123,8 +145,6 @@ impl Cluster {
             }
             Err(error) => return Err(error),
         };
-        let options = json!({ "apiVersion": "v1", "kind": "DeleteOptions",
-            "propagationPolicy": propagation.as_str(), "preconditions": { "uid": doomed.uid } });
         let ask = Ask::new(Method::DELETE, resource.path_of(self, &doomed.id), &tried)
             .sending("application/json", options.to_string());
         match self.send(ask).await {

@@ -22,12 +22,12 @@ pub struct Means {
 
 impl Means {
     /// Notes the intent of a call.
-    pub(super) fn permit(&self, call: Call) -> (Permit, Receipt) {
+    pub fn permit(&self, call: Call) -> (Permit, Receipt) {
         self.errand.intend(call).expect("applies, patches and deletes are idempotent")
     }
 
     /// Notes what came of a call.
-    pub(super) fn close<T>(&self, receipt: Receipt, result: &Result<T, ApiError>) {
+    pub fn close<T>(&self, receipt: Receipt, result: &Result<T, ApiError>) {
         let outcome = match result {
             Ok(_) => CallOutcome::Done { made: Made::default() },
             Err(error) => match error.arrival() {

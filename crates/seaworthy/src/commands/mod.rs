@@ -17,6 +17,7 @@ pub(crate) mod status;
 pub(crate) mod up;
 pub(crate) mod validate;
 pub(crate) mod verify;
+pub(crate) mod wait;
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};

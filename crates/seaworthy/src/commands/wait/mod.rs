@@ -1,0 +1,168 @@
+//! `wait`: waits until Kubernetes objects are what they should be.
+
+mod record;
+mod shown;
+mod words;
+
+use std::time::Duration;
+
+use clap::Args;
+use events::Clock;
+use objects::{Cluster, Goal, Met, Miss, Terms, Unmet, Wait, WaitError};
+
+use crate::access::AccessArgs;
+use crate::board::FRAME;
+use crate::cli::Output;
+use crate::command_error::CommandError;
+use crate::exit::Exit;
+use crate::running::Signals;
+use crate::selection::{Selected, SelectionArgs};
+use crate::ui::Ui;
+
+/// Wait until Kubernetes objects are what they should be
+///
+/// Says all the while what is missing and why. Ends early where something does
+/// not heal by itself, and then tells the chain of causes, down to the last
+/// lines of a container's log.
+#[derive(Args, Debug)]
+pub(crate) struct WaitArgs {
+    #[command(flatten)]
+    selection: SelectionArgs,
+
+    /// ready, rollout, create, delete, condition=TYPE[=STATUS],
+    /// jsonpath={.PATH}[TEST] or field=PATH[TEST]; a TEST is =v, !=v, >n, >=n,
+    /// <n, <=n or ~PATTERN
+    #[arg(long = "for", value_name = "GOAL", default_value = "ready", value_parser = goal)]
+    goal: Goal,
+
+    /// For how long the goal has to hold without a break
+    #[arg(long, value_name = "DURATION", value_parser = spec::Duration::parse)]
+    stable: Option<spec::Duration>,
+
+    /// How long to wait in all
+    #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = spec::Duration::parse)]
+    timeout: spec::Duration,
+
+    /// How long an object may be missing
+    #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = spec::Duration::parse)]
+    existence_timeout: spec::Duration,
+
+    /// How long to put up with a cause that does not heal by itself
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = spec::Duration::parse)]
+    grace: spec::Duration,
+
+    /// Wait for the whole timeout, whatever the cause
+    #[arg(long, conflicts_with = "grace")]
+    keep_waiting: bool,
+
+    #[command(flatten)]
+    access: AccessArgs,
+}
+
+fn goal(text: &str) -> Result<Goal, objects::GoalError> {
+    text.parse()
+}
+
+pub(crate) fn run(args: &WaitArgs, ui: &Ui) -> Result<(), CommandError> {
+    let selection = args.selection.read()?;
+    let runtime = tokio::runtime::Runtime::new()?;
+    let ended = runtime.block_on(async {
+        let signals = Signals::listen()?;
+        let cluster = args.access.connect().await?;
+        let namespace = args.access.namespace(&cluster);
+        let selected = selection.resolve(&cluster, &namespace).await?;
+        wait(args.wait(selected)?, &cluster, signals, ui).await
+    });
+    // Whatever still waits for an answer must not hold up the end.
+    runtime.shutdown_background();
+    ended
+}
+
+async fn wait(
+    wait: Wait,
+    cluster: &Cluster,
+    mut signals: Signals,
+    ui: &Ui,
+) -> Result<(), CommandError> {
+    let clock = Clock::real();
+    let mut shown = shown::Shown::new(ui, clock, &wait);
+    shown.begin(&wait)?;
+    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let mut tell = |event| drop(tell.send(event));
+    let ended = {
+        let mut waiting = std::pin::pin!(cluster.wait(&wait, clock, &mut tell));
+        loop {
+            tokio::select! {
+                ended = &mut waiting => break Some(ended),
+                Some(event) = told.recv() => shown.event(&event)?,
+                () = clock.sleep(FRAME), if shown.moves() => shown.tick()?,
+                _ = signals.next() => break None,
+            }
+        }
+    };
+    while let Ok(event) = told.try_recv() {
+        shown.event(&event)?;
+    }
+    finish(ended, shown, ui)
+}
+
+fn finish(
+    ended: Option<Result<Met, WaitError>>,
+    mut shown: shown::Shown<'_>,
+    ui: &Ui,
+) -> Result<(), CommandError> {
+    let json = ui.output() == Output::Json;
+    match ended {
+        Some(Ok(met)) => {
+            shown.met(&met)?;
+            if json {
+                ui.json(&record::met(shown.goal(), &met))?;
+            }
+            Ok(())
+        }
+        Some(Err(WaitError::Unmet(unmet))) => {
+            shown.unmet(&unmet)?;
+            if json {
+                ui.json(&record::unmet(&unmet))?;
+            }
+            Err(CommandError::told(exit(&unmet)))
+        }
+        Some(Err(error)) => Err(CommandError::new(Exit::Usage, &error)),
+        None => {
+            let record = shown.interrupted()?;
+            if json {
+                ui.json(&record)?;
+            }
+            Err(CommandError::told(Exit::Interrupted))
+        }
+    }
+}
+
+/// Where nobody could look, nothing is known of the goal.
+fn exit(unmet: &Unmet) -> Exit {
+    let refused = |missed: &objects::Missed| matches!(missed.why, Some(Miss::Refused(_)));
+    if unmet.missed.iter().any(refused) { Exit::Refused } else { Exit::NotProven }
+}
+
+// === impl WaitArgs ===
+
+impl WaitArgs {
+    fn wait(&self, selected: Vec<Selected>) -> Result<Wait, CommandError> {
+        let mut wait = Wait::new(self.goal.clone(), self.terms());
+        for one in selected {
+            let added = wait.subject(one.subject);
+            wait = added.map_err(|error| CommandError::new(Exit::Usage, &error))?;
+        }
+        Ok(wait)
+    }
+
+    fn terms(&self) -> Terms {
+        Terms {
+            timeout: self.timeout.into(),
+            existence: self.existence_timeout.into(),
+            stable: self.stable.map_or(Duration::ZERO, Duration::from),
+            grace: (!self.keep_waiting).then(|| self.grace.into()),
+            ..Terms::default()
+        }
+    }
+}
