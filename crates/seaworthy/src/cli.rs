@@ -6,8 +6,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::command_error::CommandError;
 use crate::commands::{
-    apply, completions, credentials, diff, down, drift, explain, init, plan, rehearse, report,
-    schema, sim, status, up, validate, verify, wait,
+    apply, completions, credentials, delete, diff, down, drift, explain, init, plan, rehearse,
+    report, schema, sim, status, up, validate, verify, wait,
 };
 use crate::exit::Exit;
 use crate::ui::Ui;
@@ -67,6 +67,7 @@ pub(crate) enum Command {
     Diff(diff::DiffArgs),
     Drift(drift::DriftArgs),
     Wait(wait::WaitArgs),
+    Delete(delete::DeleteArgs),
     Explain(explain::ExplainArgs),
     Report(report::ReportArgs),
     Sim(sim::SimArgs),
@@ -92,6 +93,7 @@ impl Command {
             Self::Diff(args) => diff::run(&args, ui),
             Self::Drift(args) => drift::run(&args, ui),
             Self::Wait(args) => wait::run(&args, ui),
+            Self::Delete(args) => delete::run(&args, ui),
             Self::Explain(args) => explain::run(&args, ui),
             Self::Report(args) => report::run(args, shared, ui),
             Self::Sim(args) => sim::run(&args, shared, ui),

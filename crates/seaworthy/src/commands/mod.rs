@@ -3,6 +3,7 @@
 pub(crate) mod apply;
 pub(crate) mod completions;
 pub(crate) mod credentials;
+pub(crate) mod delete;
 pub(crate) mod diff;
 pub(crate) mod down;
 pub(crate) mod drift;

@@ -7,6 +7,7 @@ mod access;
 mod apply;
 mod apply_wait;
 mod cluster_file;
+mod delete;
 mod differences;
 mod examples;
 mod generated;

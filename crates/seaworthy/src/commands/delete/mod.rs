@@ -1,0 +1,172 @@
+//! `delete`: deletes Kubernetes objects, and sees them gone.
+
+mod cluster_gone;
+mod doomed;
+mod force;
+mod removing;
+mod shown;
+mod stuck;
+mod waves;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::{ArgAction, Args, ValueEnum};
+use engine::Chance;
+use events::{Clock, Errand, RunId};
+use objects::set::Means;
+use objects::{Cluster, Doomed, ForceNamespaces, Patience, Propagation, RemovalTerms};
+use tokio_util::sync::CancellationToken;
+
+use crate::access::AccessArgs;
+use crate::command_error::CommandError;
+use crate::running::Signals;
+use crate::selection::{Selection, SelectionArgs};
+use crate::ui::Ui;
+use removing::Work;
+use shown::Shown;
+
+/// Delete Kubernetes objects and see them gone
+///
+/// Each deletion is for one life of an object. What keeps one is shown all the
+/// while: finalizers and who set them, what it owns, what is left in a
+/// namespace. What gets less gets more time, and what does not is stuck. An
+/// error is never taken for "gone".
+#[derive(Args, Debug)]
+pub(crate) struct DeleteArgs {
+    #[command(flatten)]
+    selection: SelectionArgs,
+
+    /// What happens to the objects that a deleted one owns
+    #[arg(long, value_name = "HOW", default_value = "background")]
+    propagation: PropagationArg,
+
+    /// How long each deletion may take; what still moves gets up to three times
+    /// as much [default: by kind, 5m to 20m]
+    #[arg(long, value_name = "DURATION", value_parser = spec::Duration::parse)]
+    timeout: Option<spec::Duration>,
+
+    /// Ask for the deletion, and do not wait for its end
+    #[arg(long, conflicts_with_all = ["timeout", "force_finalizers"])]
+    no_wait: bool,
+
+    /// Remove the finalizers of what is stuck, so that whatever they guard
+    /// stays behind; for namespaces only if given twice
+    #[arg(long, action = ArgAction::Count)]
+    force_finalizers: u8,
+
+    /// Named objects that are not there are no mistake; those of files never are
+    #[arg(long)]
+    ignore_not_found: bool,
+
+    /// What it means that the cluster does not answer, or does not know us
+    #[arg(long, value_name = "WHAT", default_value = "fail")]
+    if_cluster_gone: ClusterGone,
+
+    /// Let the API say what it would delete, and delete nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    #[command(flatten)]
+    access: AccessArgs,
+}
+
+/// What happens to the objects that a deleted one owns.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum PropagationArg {
+    /// They go after it
+    Background,
+    /// They go before it
+    Foreground,
+    /// They stay
+    Orphan,
+}
+
+/// What it means that the cluster is not to be reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ClusterGone {
+    /// That nobody knows what is there: a failure
+    Fail,
+    /// That its objects are gone with it: success
+    Forget,
+}
+
+/// Where a finalizer does not move for so long, nobody is going to remove it.
+const FORCED_AFTER: Duration = Duration::from_secs(10);
+
+/// Nothing is waited for longer without progress, however long it may take.
+const LONGEST_QUIET: Duration = Duration::from_mins(5);
+
+pub(crate) fn run(args: &DeleteArgs, ui: &Ui) -> Result<(), CommandError> {
+    let selection = args.selection.read()?;
+    let runtime = tokio::runtime::Runtime::new()?;
+    let ended = runtime.block_on(delete(args, &selection, ui));
+    // Whatever still waits for an answer must not hold up the end.
+    runtime.shutdown_background();
+    ended
+}
+
+async fn delete(args: &DeleteArgs, selection: &Selection, ui: &Ui) -> Result<(), CommandError> {
+    let signals = Signals::listen()?;
+    let clock = Clock::real();
+    let cluster = args.access.connect().await?;
+    let mut shown = Shown::new(ui, clock, args.dry_run);
+    if args.if_cluster_gone == ClusterGone::Forget
+        && let Some(error) = cluster_gone::is_gone(&cluster, clock).await
+    {
+        return shown.forgotten(&error);
+    }
+    let namespace = args.access.namespace(&cluster);
+    let found = doomed::find(selection, &cluster, &namespace, args.ignore_not_found).await?;
+    shown.begin(&found)?;
+    let waves = waves::of(&found.objects);
+    if args.dry_run {
+        return doomed::preview(&cluster, &waves, args.propagation.into(), shown).await;
+    }
+    args.work(cluster, clock).delete(waves, signals, shown).await
+}
+
+// === impl DeleteArgs ===
+
+impl DeleteArgs {
+    fn work(&self, cluster: Cluster, clock: Clock) -> Work {
+        let run = RunId::new(clock.now(), Chance::real().bits());
+        let errand = Arc::new(Errand::new(run));
+        Work {
+            cluster,
+            means: Means { errand, clock, cancel: CancellationToken::new() },
+            propagation: self.propagation.into(),
+            terms: RemovalTerms { patience: self.patience(), ..RemovalTerms::default() },
+            waits: !self.no_wait,
+            force: match self.force_finalizers {
+                0 => None,
+                1 => Some(ForceNamespaces::Refuse),
+                _ => Some(ForceNamespaces::LoseTheirContent),
+            },
+        }
+    }
+
+    fn patience(&self) -> Option<Patience> {
+        let timeout = self.timeout.map(Duration::from);
+        match (timeout, self.force_finalizers) {
+            (Some(deadline), _) => Some(Patience { deadline, quiet: deadline.min(LONGEST_QUIET) }),
+            (None, 0) => None,
+            (None, _) => Some(Patience { deadline: LONGEST_QUIET, quiet: FORCED_AFTER }),
+        }
+    }
+}
+
+impl From<PropagationArg> for Propagation {
+    fn from(arg: PropagationArg) -> Self {
+        match arg {
+            PropagationArg::Background => Self::Background,
+            PropagationArg::Foreground => Self::Foreground,
+            PropagationArg::Orphan => Self::Orphan,
+        }
+    }
+}
+
+/// One life of an object that was found.
+fn life(object: &objects::Object) -> Option<Doomed> {
+    Some(Doomed { id: object.id().clone(), uid: object.uid()?.to_owned() })
+}

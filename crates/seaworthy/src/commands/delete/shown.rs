@@ -1,0 +1,268 @@
+//! What `delete` shows, and how it ends.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use events::{Clock, Failure};
+use objects::{
+    ApiError, Deleted, Deletion, Doomed, Impatience, NotRemoved, ObjectId, RemovalEvent, Waiting,
+};
+use report::terminal::Mishap;
+use serde_json::{Value, json};
+
+use super::doomed::Found;
+use super::force::ForceError;
+use super::stuck;
+use crate::board::{Board, count, span};
+use crate::cli::Output;
+use crate::command_error::CommandError;
+use crate::exit::Exit;
+use crate::ui::Ui;
+
+/// So many of those that are stuck are told of in full.
+const EXPLAINED: usize = 3;
+
+/// Shows deletions, and remembers what came of each.
+pub(super) struct Shown<'a> {
+    ui: &'a Ui,
+    board: Board<'a>,
+    clock: Clock,
+    dry_run: bool,
+    all: usize,
+    done: usize,
+    /// How many are only marked, where nobody waits.
+    marked: usize,
+    records: Vec<Value>,
+    not_forced: BTreeMap<ObjectId, String>,
+    exit: Exit,
+}
+
+impl<'a> Shown<'a> {
+    pub(super) fn new(ui: &'a Ui, clock: Clock, dry_run: bool) -> Self {
+        let board = Board::new(ui, clock);
+        let (records, not_forced) = (Vec::new(), BTreeMap::new());
+        Self {
+            ui,
+            board,
+            clock,
+            dry_run,
+            all: 0,
+            done: 0,
+            marked: 0,
+            records,
+            not_forced,
+            exit: Exit::Done,
+        }
+    }
+
+    pub(super) fn moves(&self) -> bool {
+        self.board.moves()
+    }
+
+    pub(super) fn tick(&mut self) -> io::Result<()> {
+        self.board.tick()
+    }
+
+    /// Returns whether the next wave may begin.
+    pub(super) fn goes_on(&self) -> bool {
+        self.exit == Exit::Done
+    }
+
+    pub(super) fn begin(&mut self, found: &Found) -> io::Result<()> {
+        self.all = found.objects.len();
+        for id in &found.absent {
+            self.record(id, "absent", None);
+            self.board.say("Absent", &format!("{id} is not there"))?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn event(&mut self, event: &RemovalEvent) -> io::Result<()> {
+        match event {
+            RemovalEvent::Waiting(waiting) => {
+                let missing = waiting.remains.as_ref().map(objects::Remains::says);
+                let missing = missing.unwrap_or_else(|| waiting.because().what);
+                self.board.wait_for(&waiting.doomed.id.to_string(), &missing)?;
+            }
+            RemovalEvent::Gone { id, .. } => self.gone(id)?,
+            RemovalEvent::Warned { id, warning } => {
+                self.board.say("Warning", &format!("{id}: {warning}"))?;
+            }
+            // One that does not pass is told at the end.
+            RemovalEvent::Trouble { error } if error.class.is_retryable() => {
+                self.board.say("Trouble", &error.to_string())?;
+            }
+            RemovalEvent::Trouble { .. } => {}
+        }
+        self.board.sum(format!("{} of {} deleted", self.done, self.all));
+        Ok(())
+    }
+
+    fn gone(&mut self, id: &ObjectId) -> io::Result<()> {
+        self.done += 1;
+        self.board.done(&id.to_string());
+        self.record(id, "deleted", None);
+        self.data("Deleted", &id.to_string())
+    }
+
+    /// Where data is for machines, lines are not.
+    fn data(&mut self, verb: &str, words: &str) -> io::Result<()> {
+        match self.ui.output() {
+            Output::Text => self.board.data(verb, words),
+            Output::Json => Ok(()),
+        }
+    }
+
+    /// Shows what came of a request whose end nobody waits for.
+    pub(super) fn asked(
+        &mut self,
+        id: &ObjectId,
+        answer: &Result<Deleted, Failure>,
+    ) -> io::Result<()> {
+        match answer {
+            Ok(deleted) if matches!(deleted.deletion, Deletion::Gone(_)) => self.gone(id),
+            Ok(_) => {
+                (self.done, self.marked) = (self.done + 1, self.marked + 1);
+                self.record(id, "under-way", None);
+                self.data("Marked", &format!("{id}, which something still keeps"))
+            }
+            Err(error) => self.refused(id, &error.to_string()),
+        }
+    }
+
+    fn refused(&mut self, id: &ObjectId, error: &str) -> io::Result<()> {
+        self.exit = Exit::Refused;
+        self.record(id, "refused", Some(error));
+        self.board.mishap(&Mishap { message: error.to_owned(), ..Mishap::default() })
+    }
+
+    pub(super) fn would_delete(&mut self, id: &ObjectId, warnings: &[String]) -> io::Result<()> {
+        self.done += 1;
+        self.record(id, "would-delete", None);
+        self.data("Would delete", &id.to_string())?;
+        warnings.iter().try_for_each(|one| self.board.say("Warning", &format!("{id}: {one}")))
+    }
+
+    pub(super) fn would_fail(&mut self, id: &ObjectId, error: &ApiError) -> io::Result<()> {
+        self.refused(id, &error.to_string())
+    }
+
+    pub(super) fn forced(&mut self, id: &ObjectId, finalizers: &[String]) -> io::Result<()> {
+        if finalizers.is_empty() {
+            return Ok(());
+        }
+        let removed = match finalizers {
+            [one] => format!("finalizer {one} removed, and what it guards stays behind"),
+            many => format!(
+                "finalizers {} removed, and what they guard stays behind",
+                many.join(" and ")
+            ),
+        };
+        let words = format!("{id}: {removed}");
+        self.board.say("Forced", &words)
+    }
+
+    pub(super) fn not_forced(&mut self, id: &ObjectId, error: &ForceError) {
+        self.not_forced.insert(id.clone(), error.to_string());
+    }
+
+    /// Tells what is stuck, and why.
+    pub(super) fn stuck(&mut self, not_removed: &NotRemoved) -> io::Result<()> {
+        let refused = |one: &Waiting| one.ended == Some(Impatience::Refused);
+        let all_refused = not_removed.stuck.iter().all(refused);
+        self.exit = if all_refused { Exit::Refused } else { Exit::Leftovers };
+        for (index, waiting) in not_removed.stuck.iter().enumerate() {
+            let id = &waiting.doomed.id;
+            let (result, because) =
+                (if refused(waiting) { "refused" } else { "stuck" }, stuck::reasons(waiting));
+            self.record(id, result, because.first().map(String::as_str));
+            if let Some(record) = self.records.last_mut() {
+                record["chain"] = because[1..].to_vec().into();
+            }
+            self.board.done(&id.to_string());
+            if index < EXPLAINED {
+                let mishap = stuck::mishap(waiting, because, self.not_forced.get(id));
+                self.board.mishap(&mishap)?;
+            } else {
+                self.board.say("Stuck", &format!("{id}: {}", because[0]))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Says what was not begun, because what goes first is not gone.
+    pub(super) fn left(&mut self, rest: impl Iterator<Item = Doomed>) -> io::Result<()> {
+        let rest: Vec<Doomed> = rest.collect();
+        for doomed in &rest {
+            self.record(&doomed.id, "left", None);
+        }
+        match rest.len() {
+            0 => Ok(()),
+            left => self
+                .board
+                .say("Left", &format!("{}, until what goes first is gone", count(left, "object"))),
+        }
+    }
+
+    pub(super) fn interrupted(&mut self) -> io::Result<()> {
+        self.exit = Exit::Interrupted;
+        let open: Vec<(String, String)> =
+            self.board.waiting().map(|(name, why)| (name.to_owned(), why.to_owned())).collect();
+        for (name, missing) in open {
+            self.board.done(&name);
+            self.records.push(json!({ "object": name, "result": "awaited", "because": missing }));
+            self.board.say("Awaited", &format!("{name}: {missing}"))?;
+        }
+        self.board.say(
+            "Interrupted",
+            "what was asked for goes on in the cluster; the same command waits on",
+        )
+    }
+
+    /// The cluster is gone, and so is everything in it.
+    pub(super) fn forgotten(mut self, error: &ApiError) -> Result<(), CommandError> {
+        self.board.say("Forgotten", &format!("the cluster counts as gone: {error}"))?;
+        self.finish("forgotten")
+    }
+
+    /// Says the sum, and returns how it ends.
+    pub(super) fn end(mut self) -> Result<(), CommandError> {
+        self.board.clear()?;
+        let verb = match (self.exit, self.dry_run) {
+            (Exit::Done, true) => "Would delete",
+            (Exit::Done, false) => "Deleted",
+            _ => "Not whole",
+        };
+        let took = span(self.clock.elapsed());
+        let words = match self.all {
+            0 => "nothing, since nothing was there".to_owned(),
+            all if self.marked > 0 => {
+                format!(
+                    "{} in {took}, of which {} are only marked",
+                    count(all, "object"),
+                    self.marked
+                )
+            }
+            all if self.done == all => format!("{} in {took}", count(all, "object")),
+            all => format!("{} of {} deleted in {took}", self.done, count(all, "object")),
+        };
+        self.board.say(verb, &words)?;
+        let mode = if self.dry_run { "dry-run" } else { "for-real" };
+        self.finish(mode)
+    }
+
+    fn finish(self, mode: &str) -> Result<(), CommandError> {
+        if self.ui.output() == Output::Json {
+            let after = span(self.clock.elapsed()).0;
+            self.ui
+                .json(&json!({ "mode": mode, "whole": self.exit == Exit::Done, "afterMs": after,
+                "objects": self.records }))?;
+        }
+        if self.exit == Exit::Done { Ok(()) } else { Err(CommandError::told(self.exit)) }
+    }
+
+    fn record(&mut self, id: &ObjectId, result: &str, because: Option<&str>) {
+        self.records.push(json!({ "apiVersion": id.kind.api_version(), "kind": id.kind.kind,
+            "namespace": id.namespace, "name": id.name, "result": result, "because": because }));
+    }
+}

@@ -1,0 +1,215 @@
+//! `delete` on a real API server.
+
+use rig::FaultyProxy;
+use rig::proxy::{Fault, Matching, Rule};
+use serde_json::{Value, json};
+
+use crate::quay::{Quay, hear, interrupt};
+use crate::workplace::Workplace;
+
+/// A `ConfigMap` that a finalizer keeps.
+const HELD: &str =
+    "{apiVersion: v1, kind: ConfigMap, metadata: {name: held, finalizers: [example.com/stay]}}";
+
+impl Quay {
+    fn make_held(&self) {
+        self.workplace.write("held.yaml", HELD);
+        assert_eq!(self.run("apply", &["-f", "held.yaml"]).exit, 0);
+    }
+
+    fn names(&self) -> String {
+        self.kubectl(&["get", "configmaps", "-o", "name"])
+    }
+}
+
+#[test]
+fn objects_go_by_name_by_labels_and_by_file() {
+    let Some(quay) = Quay::reach() else { return };
+    let namespace = quay.namespace.name();
+    for name in ["a", "b", "c", "d"] {
+        quay.kubectl(&["create", "configmap", name]);
+    }
+    quay.kubectl(&["label", "configmap", "b", "c", "app=web"]);
+    quay.workplace.write("d.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: d}}");
+
+    let ran = quay.run("delete", &["cm/a", "-f", "d.yaml", "--dry-run"]);
+    assert_eq!(ran.exit, 0, "{ran}");
+    assert!(ran.stdout.contains(&format!("Would delete configmap/a in namespace {namespace}")));
+    assert!(quay.names().contains("configmap/a"));
+
+    let ran = quay.run("delete", &["cm", "-l", "app=web"]);
+    assert_eq!((ran.exit, ran.stdout.matches("Deleted").count()), (0, 2), "{ran}");
+    let ran = quay.run("delete", &["cm", "-l", "app=web"]);
+    assert_eq!((ran.exit, ran.stdout.as_str()), (0, ""), "{ran}");
+    assert!(ran.stderr.contains("nothing was there"), "{ran}");
+
+    let ran = quay.run("delete", &["cm/a", "-f", "d.yaml"]);
+    assert_eq!((ran.exit, ran.stdout.matches("Deleted").count()), (0, 2), "{ran}");
+    let again = quay.run("delete", &["-f", "d.yaml"]);
+    assert_eq!(again.exit, 0, "{again}");
+    assert!(again.stderr.contains("Absent configmap/d"), "{again}");
+    assert_eq!(quay.names().trim(), "configmap/kube-root-ca.crt");
+}
+
+#[test]
+fn a_slip_of_a_name_deletes_nothing() {
+    let Some(quay) = Quay::reach() else { return };
+    quay.kubectl(&["create", "configmap", "a"]);
+    let ran = quay.run("delete", &["cm/a", "cm/aa"]);
+    assert_eq!(ran.exit, 4, "{ran}");
+    assert!(ran.stderr.contains("is not there; nothing was deleted"), "{ran}");
+    assert!(quay.names().contains("configmap/a\n"));
+    let ran = quay.run("delete", &["cm/a", "cm/aa", "--ignore-not-found"]);
+    assert_eq!(ran.exit, 0, "{ran}");
+    assert!(!quay.names().contains("configmap/a\n"));
+}
+
+#[test]
+fn what_is_stuck_is_told_with_its_finalizers_and_forced_when_told_to() {
+    let Some(quay) = Quay::reach() else { return };
+    quay.make_held();
+    let ran = quay.run("delete", &["cm/held", "--timeout", "2s"]);
+    assert_eq!(ran.exit, 6, "{ran}");
+    for wanted in [
+        "held in namespace",
+        "is stuck: no change for 2s",
+        "because  finalizer example.com/stay, set by seaworthy",
+        "-o yaml",
+        "--force-finalizers",
+    ] {
+        assert!(ran.stderr.contains(wanted), "{wanted}: {ran}");
+    }
+    let ran = quay.run("delete", &["cm/held", "--timeout", "1s", "-o", "json"]);
+    let record: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(
+        (&record["whole"], &record["objects"][0]["result"]),
+        (&json!(false), &json!("stuck"))
+    );
+
+    let ran = quay.run("delete", &["cm/held", "--timeout", "1s", "--force-finalizers"]);
+    assert_eq!(ran.exit, 0, "{ran}");
+    assert!(ran.stderr.contains("Forced configmap/held"), "{ran}");
+    assert!(ran.stdout.contains("Deleted configmap/held"), "{ran}");
+    assert!(!quay.names().contains("held"));
+}
+
+#[test]
+fn a_namespace_is_forced_only_when_told_twice() {
+    let Some(quay) = Quay::reach() else { return };
+    let name = format!("{}-inner", quay.namespace.name());
+    let kubectl = quay.namespace.kubectl();
+    kubectl.run(&["create", "namespace", &name]).unwrap();
+    quay.workplace.write("held.yaml", HELD);
+    let apply = ["apply", "--kubeconfig", "kubeconfig", "-n", &name, "-f", "held.yaml"];
+    assert_eq!(quay.workplace.run(apply).exit, 0);
+    let doomed = format!("ns/{name}");
+    let once = quay.run("delete", &[&doomed, "--timeout", "3s", "--force-finalizers"]);
+    assert_eq!(once.exit, 6, "{once}");
+    assert!(once.stderr.contains("is not forced"), "{once}");
+    assert!(once.stderr.contains("configmap/held, kept by example.com/stay"), "{once}");
+    let flag = "--force-finalizers";
+    let twice = quay.run("delete", &[&doomed, "--timeout", "3s", flag, flag]);
+    assert_eq!(twice.exit, 0, "{twice}");
+    // What was left in it is out of reach now, unless the namespace comes back.
+    kubectl.run(&["create", "namespace", &name]).unwrap();
+    let inside = ["delete", "--kubeconfig", "kubeconfig", "-n", &name, "cm/held", flag];
+    let ran = quay.workplace.run(inside.iter().chain(&["--timeout", "1s"]));
+    assert_eq!(ran.exit, 0, "{ran}");
+    assert_eq!(quay.run("delete", &[&doomed]).exit, 0);
+}
+
+#[test]
+fn nobody_waits_where_that_is_not_wished() {
+    let Some(quay) = Quay::reach() else { return };
+    quay.make_held();
+    quay.kubectl(&["create", "configmap", "a"]);
+    let ran = quay.run("delete", &["cm/a", "cm/held", "--no-wait"]);
+    assert_eq!(ran.exit, 0, "{ran}");
+    assert!(ran.stdout.contains("Deleted configmap/a"), "{ran}");
+    assert!(ran.stdout.contains("Marked configmap/held"), "{ran}");
+    assert_eq!(quay.run("delete", &["cm/held", "--timeout", "1s", "--force-finalizers"]).exit, 0);
+}
+
+#[test]
+fn ctrl_c_says_what_was_still_awaited() {
+    let Some(quay) = Quay::reach() else { return };
+    quay.make_held();
+    let mut child = quay.start("delete", &["cm/held"]);
+    hear(&mut child, "finalizer example.com/stay is left");
+    let (exit, said) = interrupt(child);
+    assert_eq!(exit, 5, "{said}");
+    assert!(said.contains("Awaited configmap/held"), "{said}");
+    assert_eq!(quay.run("delete", &["cm/held", "--timeout", "1s", "--force-finalizers"]).exit, 0);
+}
+
+#[test]
+fn custom_objects_go_before_their_definition() {
+    let Some(quay) = Quay::reach() else { return };
+    let group = format!("{}.example.com", quay.namespace.name());
+    let crd = json!({ "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": { "name": format!("buoys.{group}") },
+        "spec": { "group": group, "scope": "Namespaced",
+            "names": { "kind": "Buoy", "plural": "buoys", "singular": "buoy", "shortNames": ["by"] },
+            "versions": [{ "name": "v1", "served": true, "storage": true, "schema": {
+                "openAPIV3Schema": { "type": "object", "x-kubernetes-preserve-unknown-fields": true } } }] } });
+    let buoy = json!({ "apiVersion": format!("{group}/v1"), "kind": "Buoy", "metadata": { "name": "red" } });
+    quay.workplace.write("buoys.yaml", format!("{crd}\n---\n{buoy}\n"));
+    assert_eq!(quay.run("apply", &["-f", "buoys.yaml"]).exit, 0);
+    let by = format!("by.{group}/red");
+    assert_eq!(quay.run("wait", &[&by, "--for", "create"]).exit, 0);
+    let ran = quay.run("delete", &["-f", "buoys.yaml"]);
+    assert_eq!(ran.exit, 0, "{ran}");
+    let lines: Vec<&str> = ran.stdout.lines().collect();
+    assert!(lines[0].contains("Deleted buoy.") && lines[1].contains("buoys."), "{ran}");
+    // The kind is gone too: that is as wished for a file.
+    let again = quay.run("delete", &["-f", "buoys.yaml"]);
+    assert_eq!(again.exit, 0, "{again}");
+}
+
+#[test]
+fn errors_while_waiting_are_told_and_never_taken_for_gone() {
+    let Some(quay) = Quay::reach() else { return };
+    quay.make_held();
+    let proxy = FaultyProxy::start(quay.namespace.access()).unwrap();
+    quay.workplace.write("proxied", std::fs::read(proxy.kubeconfig()).unwrap());
+    proxy.add(Rule::next(2, Matching::class("delete", "configmaps"), Fault::Status(503)));
+    let ran = quay.run_as("proxied", "delete", &["cm/held", "--timeout", "3s"]);
+    assert_eq!(ran.exit, 6, "{ran}");
+    assert!(ran.stderr.contains("Trouble could not delete configmap/held"), "{ran}");
+    assert!(ran.stderr.contains("2 looks failed"), "{ran}");
+    assert_eq!(quay.run("delete", &["cm/held", "--timeout", "1s", "--force-finalizers"]).exit, 0);
+}
+
+#[test]
+fn a_cluster_that_does_not_answer_is_a_failure_unless_it_counts_as_gone() {
+    let Some(quay) = Quay::reach() else { return };
+    let nobody = quay.kubeconfig_of_nobody();
+    let ran = quay.run_as(&nobody, "delete", &["cm/a"]);
+    assert_eq!(ran.exit, 4, "{ran}");
+    assert!(ran.stderr.contains("the connection was refused"), "{ran}");
+    let ran = quay.run_as(&nobody, "delete", &["cm/a", "--if-cluster-gone", "forget"]);
+    assert_eq!(ran.exit, 0, "{ran}");
+    assert!(ran.stderr.contains("Forgotten the cluster counts as gone"), "{ran}");
+    // Whoever may not is still known.
+    let poor = quay.account_without_rights();
+    let ran = quay.run_as(&poor, "delete", &["cm/a", "--if-cluster-gone", "forget"]);
+    assert_eq!(ran.exit, 4, "{ran}");
+    assert!(ran.stderr.contains("not allowed"), "{ran}");
+}
+
+#[test]
+fn mistakes_are_told_before_anything_is_asked() {
+    let workplace = Workplace::new();
+    let table: [(&[&str], &str); 5] = [
+        (&[], "no object is named"),
+        (&["cm", "--all", "-l", "a=b"], "cannot be used with"),
+        (&["cm/a", "--no-wait", "--force-finalizers"], "cannot be used with"),
+        (&["cm/a", "--if-cluster-gone", "cry"], "possible values: fail, forget"),
+        (&["-f", "missing.yaml"], "could not read missing.yaml"),
+    ];
+    for (args, wanted) in table {
+        let ran = workplace.run(["delete"].iter().chain(args));
+        assert_eq!(ran.exit, 2, "{args:?}: {ran}");
+        assert!(ran.stderr.contains(wanted), "{args:?}: {ran}");
+    }
+}
