@@ -76,6 +76,21 @@ struct Word {
 // === impl SelectionArgs ===
 
 impl SelectionArgs {
+    /// Returns the words that name objects or kinds.
+    pub(crate) fn words(&self) -> &[String] {
+        &self.named
+    }
+
+    /// Returns whether words alone say which objects are meant.
+    pub(crate) fn is_by_name(&self) -> bool {
+        !self.all && self.selector.is_none() && self.filename.is_empty()
+    }
+
+    /// Returns whether nothing is named.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.named.is_empty() && self.is_by_name()
+    }
+
     /// Reads files and words; nothing is asked yet.
     pub(crate) fn read(&self) -> Result<Selection, CommandError> {
         let many = self.all || self.selector.is_some();

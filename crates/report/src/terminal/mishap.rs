@@ -38,9 +38,20 @@ impl Mishap {
     ) -> io::Result<()> {
         let message = text::line(&self.message);
         let headline = Line::of(Ink::Bad, "error").and(Ink::Strong, format!(": {message}"));
+        writeln!(out, "{}", headline.paint(palette))?;
+        self.print_reasons(palette, columns, out)
+    }
+
+    /// Prints all but the headline, for whoever has one.
+    pub fn print_reasons(
+        &self,
+        palette: Palette,
+        columns: Option<usize>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         let room =
             columns.map_or(usize::MAX, |columns| columns.saturating_sub(INDENT).max(NARROWEST));
-        let mut lines = vec![headline];
+        let mut lines = Vec::new();
         for (index, words) in self.because.iter().enumerate() {
             let label = if index == 0 { "because" } else { "      ←" };
             lines.extend(row(label, words, room));

@@ -10,6 +10,7 @@ mod cluster_file;
 mod delete;
 mod differences;
 mod examples;
+mod explain;
 mod generated;
 mod harbour_runs;
 mod help;

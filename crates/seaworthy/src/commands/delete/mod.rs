@@ -34,9 +34,6 @@ use shown::Shown;
 /// error is never taken for "gone".
 #[derive(Args, Debug)]
 pub(crate) struct DeleteArgs {
-    #[command(flatten)]
-    selection: SelectionArgs,
-
     /// What happens to the objects that a deleted one owns
     #[arg(long, value_name = "HOW", default_value = "background")]
     propagation: PropagationArg,
@@ -66,6 +63,9 @@ pub(crate) struct DeleteArgs {
     /// Let the API say what it would delete, and delete nothing
     #[arg(long)]
     dry_run: bool,
+
+    #[command(flatten)]
+    selection: SelectionArgs,
 
     #[command(flatten)]
     access: AccessArgs,

@@ -26,9 +26,6 @@ use crate::ui::Ui;
 /// lines of a container's log.
 #[derive(Args, Debug)]
 pub(crate) struct WaitArgs {
-    #[command(flatten)]
-    selection: SelectionArgs,
-
     /// ready, rollout, create, delete, condition=TYPE[=STATUS],
     /// jsonpath={.PATH}[TEST] or field=PATH[TEST]; a TEST is =v, !=v, >n, >=n,
     /// <n, <=n or ~PATTERN
@@ -54,6 +51,9 @@ pub(crate) struct WaitArgs {
     /// Wait for the whole timeout, whatever the cause
     #[arg(long, conflicts_with = "grace")]
     keep_waiting: bool,
+
+    #[command(flatten)]
+    selection: SelectionArgs,
 
     #[command(flatten)]
     access: AccessArgs,

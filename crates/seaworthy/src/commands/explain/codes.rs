@@ -1,8 +1,7 @@
-//! `explain`: the page of a cause.
+//! The pages of causes.
 
 use std::io::Write as _;
 
-use clap::Args;
 use events::Code;
 use lifecycle::Page;
 use serde::Serialize;
@@ -12,17 +11,6 @@ use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
 
-/// Explain a cause by its code, such as SW0307
-///
-/// Every failure names a code: the page tells what it means, how it shows, and
-/// what to do. Without a code, all are listed.
-#[derive(Args, Debug)]
-pub(crate) struct ExplainArgs {
-    /// The code [default: list all]
-    #[arg(value_name = "CODE")]
-    code: Option<Code>,
-}
-
 /// What `-o json` prints of a page.
 #[derive(Serialize)]
 struct Told {
@@ -31,22 +19,18 @@ struct Told {
     text: &'static str,
 }
 
-pub(crate) fn run(args: &ExplainArgs, ui: &Ui) -> Result<(), CommandError> {
-    match args.code {
-        Some(code) => one(&lifecycle::explain(code).ok_or_else(|| unknown(code))?, ui),
-        None => all(ui),
-    }
-}
-
-fn one(page: &Page, ui: &Ui) -> Result<(), CommandError> {
+/// Prints the page of a code.
+pub(super) fn one(code: Code, ui: &Ui) -> Result<(), CommandError> {
+    let page = lifecycle::explain(code).ok_or_else(|| unknown(code))?;
     match ui.output() {
-        Output::Json => ui.json(&told(page))?,
+        Output::Json => ui.json(&told(&page))?,
         Output::Text => write!(ui.stdout(), "{page}")?,
     }
     Ok(())
 }
 
-fn all(ui: &Ui) -> Result<(), CommandError> {
+/// Lists all codes.
+pub(super) fn all(ui: &Ui) -> Result<(), CommandError> {
     if ui.output() == Output::Json {
         return Ok(ui.json(&lifecycle::pages().iter().map(told).collect::<Vec<_>>())?);
     }

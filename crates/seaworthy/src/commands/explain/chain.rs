@@ -1,0 +1,96 @@
+//! Why objects are not ready.
+
+use std::io::Write as _;
+
+use events::NextStep;
+use objects::{Chain, Cluster, Object, ObjectId, Subject};
+use report::terminal::{Mishap, say};
+use serde_json::{Value, json};
+
+use crate::access::AccessArgs;
+use crate::cli::Output;
+use crate::command_error::CommandError;
+use crate::commands::palette;
+use crate::exit::Exit;
+use crate::selection::{Selected, SelectionArgs, refused};
+use crate::ui::Ui;
+
+/// Tells of each object whether it is ready, and why not.
+pub(super) fn explain(
+    selection: &SelectionArgs,
+    access: &AccessArgs,
+    ui: &Ui,
+) -> Result<(), CommandError> {
+    let selection = selection.read()?;
+    let runtime = tokio::runtime::Runtime::new()?;
+    runtime.block_on(async {
+        let cluster = access.connect().await?;
+        let namespace = access.namespace(&cluster);
+        let selected = selection.resolve(&cluster, &namespace).await?;
+        let (objects, absent) = look(&cluster, selected).await?;
+        let mut records = Vec::new();
+        for object in &objects {
+            let chain = cluster.why_of(object).await;
+            match ui.output() {
+                Output::Json => records.push(record(object.id(), &chain)),
+                Output::Text => print(object.id(), &chain, ui)?,
+            }
+        }
+        if ui.output() == Output::Json {
+            ui.json(&records)?;
+        }
+        end(&objects, &absent)
+    })
+}
+
+async fn look(
+    cluster: &Cluster,
+    selected: Vec<Selected>,
+) -> Result<(Vec<Object>, Vec<ObjectId>), CommandError> {
+    let (mut objects, mut named) = (Vec::new(), Vec::new());
+    for Selected { subject, .. } in selected {
+        match subject {
+            Subject::One(id) => named.push(id),
+            Subject::Each(scope) => {
+                let listed = cluster.list(&scope).await.map_err(|error| refused(&error))?;
+                objects.extend(listed.objects);
+            }
+        }
+    }
+    objects.extend(cluster.find(&named).await.map_err(|error| refused(&error))?);
+    named.retain(|id| !objects.iter().any(|object| object.id() == id));
+    Ok((objects, named))
+}
+
+fn print(id: &ObjectId, chain: &Chain, ui: &Ui) -> std::io::Result<()> {
+    let mut out = ui.stdout();
+    if chain.links.is_empty() {
+        return say(palette(ui), "Ready", &id.to_string(), &mut out);
+    }
+    say(palette(ui), "Not ready", &id.to_string(), &mut out)?;
+    let inside = id.namespace.as_ref().map(|name| format!(" -n {name}")).unwrap_or_default();
+    let command = format!("kubectl{inside} describe {}/{}", id.kind, id.name);
+    let tells = "shows its conditions and events".to_owned();
+    let next = vec![NextStep { command, tells }];
+    let mishap = Mishap { because: chain.lines(), next, ..Mishap::default() };
+    mishap.print_reasons(palette(ui), ui.screen().map(|screen| screen.columns), &mut out)?;
+    out.flush()
+}
+
+fn record(id: &ObjectId, chain: &Chain) -> Value {
+    let links = chain.links.iter().map(|link| json!({ "who": link.who, "says": link.says }));
+    json!({ "apiVersion": id.kind.api_version(), "kind": id.kind.kind, "namespace": id.namespace,
+        "name": id.name, "ready": chain.links.is_empty(), "chain": links.collect::<Vec<_>>() })
+}
+
+fn end(objects: &[Object], absent: &[ObjectId]) -> Result<(), CommandError> {
+    let names: Vec<String> = absent.iter().map(ToString::to_string).collect();
+    match &names[..] {
+        [] if objects.is_empty() => {
+            Err(CommandError::say(Exit::Refused, "there is no such object to explain"))
+        }
+        [] => Ok(()),
+        [one] => Err(CommandError::say(Exit::Refused, format!("{one} is not there"))),
+        many => Err(CommandError::say(Exit::Refused, format!("{} are not there", many.join(", ")))),
+    }
+}
