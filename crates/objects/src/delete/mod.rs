@@ -167,7 +167,7 @@ impl Cluster {
         doomed: &Doomed,
         error: ApiError,
     ) -> Result<Deleted, ApiError> {
-        if self.serves(&doomed.id.kind).await? {
+        if self.still_serves(&doomed.id.kind).await? {
             return Err(error.about(&doomed.id));
         }
         Ok(Deleted { deletion: Deletion::Gone(Gone::Absent), warnings: Vec::new() })

@@ -56,6 +56,13 @@ struct Catalogue {
     groups: usize,
 }
 
+/// Which versions of a kind count.
+#[derive(Clone, Copy)]
+enum Versions {
+    This,
+    Any,
+}
+
 impl Cluster {
     /// Returns where a kind is served.
     pub async fn resource(&self, kind: &Kind) -> Result<Resource, ApiError> {
@@ -93,24 +100,21 @@ impl Cluster {
         Ok(all)
     }
 
-    /// Asks anew whether a kind is served in any version. One whose group does
-    /// not answer may be.
-    pub(crate) async fn serves(&self, kind: &Kind) -> Result<bool, ApiError> {
+    /// Returns whether a kind is served in just this version, as far as is known.
+    pub(crate) fn serves(&self, kind: &Kind) -> bool {
+        self.discovery().known().serves(kind, Versions::This)
+    }
+
+    /// Asks anew whether a kind is served in any version.
+    pub(crate) async fn still_serves(&self, kind: &Kind) -> Result<bool, ApiError> {
         let catalogue = Arc::new(self.ask_catalogue(kind).await?);
         self.discovery().keep(&catalogue);
-        let group = format!("{}/", kind.group);
-        let stale = catalogue.stale.iter().any(|one| one.starts_with(&group));
-        Ok(stale || catalogue.resources.keys().any(|one| one.is(&kind.group, &kind.kind)))
+        Ok(catalogue.serves(kind, Versions::Any))
     }
 
     /// Forgets what the API serves, where an answer shows that it has changed.
     pub(crate) fn forget_resources(&self) {
         self.discovery().keep(&Arc::default());
-    }
-
-    /// Returns whether a kind is among what is known to be served.
-    pub(crate) fn knows(&self, kind: &Kind) -> bool {
-        self.discovery().known().resources.contains_key(kind)
     }
 
     /// Returns where a kind is served in whichever version: the one that the
@@ -224,6 +228,21 @@ impl Discovery {
 // === impl Catalogue ===
 
 impl Catalogue {
+    /// Returns whether a kind is served. One whose group does not answer may be.
+    fn serves(&self, kind: &Kind, versions: Versions) -> bool {
+        let of_group = format!("{}/", kind.group);
+        match versions {
+            Versions::This => {
+                let stale = |one: &String| *one == format!("{of_group}{}", kind.version);
+                self.resources.contains_key(kind) || self.stale.iter().any(stale)
+            }
+            Versions::Any => {
+                let stale = self.stale.iter().any(|one| one.starts_with(&of_group));
+                stale || self.resources.keys().any(|one| one.is(&kind.group, &kind.kind))
+            }
+        }
+    }
+
     fn take(&mut self, group: Group) {
         let name = group.metadata.name;
         self.groups += 1;
@@ -236,6 +255,34 @@ impl Catalogue {
                 resource.place = (self.groups, place);
                 self.resources.insert(resource.kind.clone(), resource);
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_that_does_not_answer_may_serve_its_kinds() {
+        let kind = |api_version| Kind::new(api_version, "Buoy").unwrap();
+        let stale = vec!["example.com/v2".to_owned(), "example.org/v1".to_owned()];
+        let mut catalogue = Catalogue { stale, ..Catalogue::default() };
+        let group = serde_json::json!({ "metadata": { "name": "example.com" }, "versions": [{
+            "version": "v1", "resources": [{ "resource": "buoys",
+                "responseKind": { "kind": "Buoy" } }] }] });
+        catalogue.take(serde_json::from_value(group).unwrap());
+        let table = [
+            ("example.com/v1", true, true),
+            ("example.com/v2", true, true),
+            ("example.com/v3", false, true),
+            ("example.org/v1", true, true),
+            ("example.net/v1", false, false),
+        ];
+        for (api_version, this, any) in table {
+            let kind = kind(api_version);
+            assert_eq!(catalogue.serves(&kind, Versions::This), this, "{api_version}");
+            assert_eq!(catalogue.serves(&kind, Versions::Any), any, "{api_version}");
         }
     }
 }

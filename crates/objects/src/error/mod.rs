@@ -2,6 +2,7 @@
 
 mod field;
 mod refusal;
+mod told;
 mod transport;
 mod trouble;
 

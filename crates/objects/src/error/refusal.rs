@@ -5,7 +5,7 @@ use std::time::Duration;
 use kube::core::Status;
 use kube::core::response::StatusCause;
 
-use super::{FieldConflict, FieldProblem, Trouble};
+use super::{FieldConflict, FieldProblem, Trouble, told};
 
 /// What stands in the message of a no that did not come from RBAC. The API
 /// has no structured way to say so.
@@ -41,10 +41,10 @@ impl Trouble {
             }
             422 => Self::Invalid(problems(status)),
             429 => Self::Throttled(after),
-            400 if is_strict_decoding(&status.message) => Self::Invalid(problems(status)),
+            400 if told::is_strict_decoding(&status.message) => Self::Invalid(problems(status)),
             // The typed patch of a server-side apply, and etcd's limit, come as
             // internal errors, which repeating does not cure.
-            500 if is_unknown_field(&status.message) => Self::Invalid(problems(status)),
+            500 if told::is_about_fields(&status.message) => Self::Invalid(problems(status)),
             500 if status.message.contains("request is too large") => Self::TooLarge,
             408 | 500..=599 => Self::Unavailable { code, message: message(), after },
             _ => Self::Refused { code, message: message() },
@@ -105,26 +105,7 @@ fn conflict(status: &Status) -> Trouble {
 fn problems(status: &Status) -> Vec<FieldProblem> {
     let of = |cause: &StatusCause| FieldProblem::of(&cause.field, &cause.reason, &cause.message);
     let found: Vec<FieldProblem> = causes(status).iter().map(of).collect();
-    if found.is_empty() { vec![told(&status.message)] } else { found }
-}
-
-/// Reads `… (ns/a; /v1, Kind=Service): .spec.prots: field not declared in
-/// schema`, which has no causes.
-fn told(message: &str) -> FieldProblem {
-    let (rest, problem) = message.rsplit_once(": ").unwrap_or(("", message));
-    let path = rest.rsplit_once(": ").map_or(rest, |(_, path)| path);
-    if is_unknown_field(message) && path.starts_with('.') {
-        return FieldProblem::of(path, "FieldNotDeclared", problem);
-    }
-    FieldProblem::of("", "", message)
-}
-
-fn is_unknown_field(message: &str) -> bool {
-    message.contains("field not declared in schema")
-}
-
-fn is_strict_decoding(message: &str) -> bool {
-    message.contains("strict decoding error") || message.contains("error strict decoding")
+    if found.is_empty() { told::problems(&status.message) } else { found }
 }
 
 fn causes(status: &Status) -> &[StatusCause] {

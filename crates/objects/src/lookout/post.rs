@@ -108,7 +108,7 @@ impl Post {
 
 async fn is_gone_with_its_kind(cluster: &Cluster, kind: &Kind, error: &ApiError) -> bool {
     let unserved = matches!(error.trouble(), Trouble::KindMissing { .. });
-    unserved && matches!(cluster.serves(kind).await, Ok(false))
+    unserved && matches!(cluster.still_serves(kind).await, Ok(false))
 }
 
 fn is_not_offered(error: &ApiError) -> bool {

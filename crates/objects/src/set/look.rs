@@ -182,7 +182,7 @@ pub(super) fn none(order: &Order, place: usize, error: &ApiError) -> Result<(), 
 pub(super) fn repair(cluster: &Cluster, wished: &Object, live: &Object) -> Option<Repair> {
     let kind = wished.kind();
     let is_served = |version: &str| match Kind::new(version, kind.kind.clone()) {
-        Ok(other) if other.group == kind.group => cluster.knows(&other),
+        Ok(other) if other.group == kind.group => cluster.serves(&other),
         _ => true,
     };
     Repair::of(live, &kind.api_version(), is_served)

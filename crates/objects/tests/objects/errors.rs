@@ -25,6 +25,25 @@ async fn a_typo_is_named_with_its_field_and_not_repeated() {
 }
 
 #[tokio::test]
+async fn every_typo_and_every_wrong_type_is_named_and_not_repeated() {
+    let Some(opening) = Harbour::open() else { return };
+    let harbour = opening.harbour().await;
+    let paths = async |body: serde_json::Value| {
+        let error = harbour.apply(&harbour.object("apps/v1", "Deployment", "d", body)).await;
+        let error = error.unwrap_err();
+        let Trouble::Invalid(problems) = error.trouble() else { panic!("{error:?}") };
+        assert_eq!(error.class(), Class::Permanent);
+        let paths = problems.iter().map(|one| one.path.as_ref().unwrap().to_string());
+        paths.collect::<Vec<_>>()
+    };
+    let typos = json!({ "metadata": { "lables": { "app": "a" } }, "spec": { "replica": 1 } });
+    assert_eq!(paths(typos).await, ["metadata.lables", "spec.replica"]);
+    let wrong = json!({ "spec": { "replicas": "many" } });
+    assert_eq!(paths(wrong).await, ["spec.replicas"]);
+    assert_eq!(harbour.proxy.counts().borrow().of("patch", "deployments.apps"), 2);
+}
+
+#[tokio::test]
 async fn bad_values_are_listed_field_by_field() {
     let Some(opening) = Harbour::open() else { return };
     let harbour = opening.harbour().await;
