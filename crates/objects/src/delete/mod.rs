@@ -25,6 +25,7 @@ mod removal;
 mod run;
 mod waiting;
 
+pub use content::Leftover;
 pub use finalizer::Finalizer;
 pub use force::{Force, ForceNamespaces, NotForced};
 pub use outcome::{NotRemoved, RemovalEvent, RemovalTerms, Removed};

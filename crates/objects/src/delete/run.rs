@@ -9,8 +9,8 @@ use tokio::sync::mpsc;
 use super::one::{One, one_each};
 use super::remains::{dependent_scopes, dependents};
 use super::{
-    Deleted, Deletion, Doomed, Gone, Look, NotRemoved, Remains, RemovalEvent, RemovalState,
-    RemovalTerms, Removed, Waiting,
+    Deleted, Deletion, Doomed, Gone, Leftover, Look, NotRemoved, Remains, RemovalEvent,
+    RemovalState, RemovalTerms, Removed, Waiting,
 };
 use crate::lookout::{Glimpse, Lookout, News, Place, PostId, Unserved, pause_after};
 use crate::{Cluster, Object, ObjectId, Scope};
@@ -284,9 +284,9 @@ where
     }
 }
 
-async fn content(cluster: &Cluster, waiting: &Waiting) -> Vec<String> {
+async fn content(cluster: &Cluster, waiting: &Waiting) -> Vec<Leftover> {
     match cluster.content_of(&waiting.doomed.id.name).await {
         Ok(content) => content,
-        Err(error) => vec![format!("what nobody could see ({error})")],
+        Err(error) => vec![Leftover::some(format!("what nobody could see ({error})"))],
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use events::{Because, NextStep};
 
-use super::{Doomed, Impatience, Remains};
+use super::{Doomed, Impatience, Leftover, Remains};
 use crate::LookErrors;
 
 /// What is known of a deletion that is not over.
@@ -21,7 +21,7 @@ pub struct Waiting {
     /// What has happened on the way, the first first.
     pub milestones: Vec<Milestone>,
     /// What is left in a namespace, where it was looked for.
-    pub content: Vec<String>,
+    pub content: Vec<Leftover>,
     /// Looks and requests that failed.
     pub errors: LookErrors,
     /// Why it is not waited for any longer; none while it is.
@@ -52,7 +52,7 @@ impl Waiting {
             quiet => format!("{}: {seen}, no change for {quiet} s", self.doomed.id),
         };
         let details = self.remains.iter().flat_map(Remains::details);
-        let content = self.content.iter().map(|one| format!("{one} is left in it"));
+        let content = self.content.iter().map(ToString::to_string);
         let chain = details.chain(content).chain(self.errors.line());
         chain.fold(Because::new(what), Because::caused_by)
     }

@@ -23,6 +23,8 @@ pub struct Mishap {
     pub next: Vec<NextStep>,
 }
 
+/// A chain that is longer than this hides the cause that it explains.
+const CHAIN: usize = 20;
 /// Where the words of a row begin.
 const INDENT: usize = 11;
 /// No row is broken into narrower lines.
@@ -52,9 +54,12 @@ impl Mishap {
         let room =
             columns.map_or(usize::MAX, |columns| columns.saturating_sub(INDENT).max(NARROWEST));
         let mut lines = Vec::new();
-        for (index, words) in self.because.iter().enumerate() {
+        for (index, words) in self.because.iter().take(CHAIN).enumerate() {
             let label = if index == 0 { "because" } else { "      ←" };
             lines.extend(row(label, words, room));
+        }
+        if let Some(more) = self.because.len().checked_sub(CHAIN).filter(|more| *more > 0) {
+            lines.push(labelled("", &format!("… and {more} more")));
         }
         lines.extend(self.notes.iter().flat_map(|(label, words)| row(label, words, room)));
         lines.extend(self.steps(columns));

@@ -107,6 +107,8 @@ fn a_namespace_is_forced_only_when_told_twice() {
     assert_eq!(once.exit, 6, "{once}");
     assert!(once.stderr.contains("is not forced"), "{once}");
     assert!(once.stderr.contains("configmap/held, kept by example.com/stay"), "{once}");
+    let next = format!("seaworthy delete configmap/held -n {name} --force-finalizers");
+    assert!(once.stderr.contains(&next), "{once}");
     let flag = "--force-finalizers";
     let twice = quay.run("delete", &[&doomed, "--timeout", "3s", flag, flag]);
     assert_eq!(twice.exit, 0, "{twice}");

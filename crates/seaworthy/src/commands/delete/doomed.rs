@@ -1,5 +1,7 @@
 //! Which lives are to end.
 
+use std::collections::HashSet;
+
 use objects::{Cluster, Doomed, Object, ObjectId, Propagation, Subject};
 
 use super::shown::Shown;
@@ -35,8 +37,8 @@ pub(super) async fn find(
     }
     let ids: Vec<ObjectId> = named.iter().map(|(id, _)| id.clone()).collect();
     let there = cluster.find(&ids).await.map_err(|error| refused(&error))?;
-    let is_there = |id: &ObjectId| there.iter().any(|object| object.id() == id);
-    let absent: Vec<_> = named.into_iter().filter(|(id, _)| !is_there(id)).collect();
+    let found: HashSet<&ObjectId> = there.iter().map(Object::id).collect();
+    let absent: Vec<_> = named.into_iter().filter(|(id, _)| !found.contains(id)).collect();
     if !ignore_not_found {
         no_slips(&absent)?;
     }

@@ -28,18 +28,22 @@ pub(super) fn mishap(
     let refused = not_forced.map(|error| ("forced", format!("no: {error}")));
     let notes = story.into_iter().chain(refused).collect();
     let mut next = vec![waiting.next()];
-    next.extend(force_step(waiting).filter(|_| not_forced.is_none()));
+    next.extend(force_step(waiting));
     Mishap { message, because, notes, next }
 }
 
-/// Suggests the last resort, where there is something to force.
+/// Suggests the last resort, where there is something to force. Of a namespace
+/// that is what its content waits for: the namespace itself only after it.
 fn force_step(waiting: &Waiting) -> Option<NextStep> {
     let id = &waiting.doomed.id;
     let kept = waiting.remains.as_ref()?.finalizers.iter().any(|one| one.name != "kubernetes");
     let inside = id.namespace.as_ref().map(|name| format!(" -n {name}")).unwrap_or_default();
-    let command = format!("seaworthy delete {}/{}{inside} --force-finalizers", id.kind, id.name);
+    let own = kept.then(|| format!("{}/{}{inside}", id.kind, id.name));
+    let held = waiting.content.iter().find(|one| !one.finalizers.is_empty());
+    let held = held.map(|one| format!("{} -n {}", one.what, id.name));
+    let command = format!("seaworthy delete {} --force-finalizers", held.or(own)?);
     let tells = "removes what keeps it; what that guards stays behind".to_owned();
-    kept.then_some(NextStep { command, tells })
+    Some(NextStep { command, tells })
 }
 
 /// Why something is stuck, each line caused by the next.
