@@ -1,6 +1,7 @@
 //! `delete` on a real API server.
 
-use rig::FaultyProxy;
+use std::time::Duration;
+
 use rig::proxy::{Fault, Matching, Rule};
 use serde_json::{Value, json};
 
@@ -145,6 +146,23 @@ fn ctrl_c_says_what_was_still_awaited() {
 }
 
 #[test]
+fn ctrl_c_before_the_first_deletion_deletes_nothing() {
+    let Some(quay) = Quay::reach() else { return };
+    quay.kubectl(&["create", "configmap", "a"]);
+    let proxy = quay.proxy();
+    let slow = Fault::Delay(Duration::from_mins(1));
+    proxy.add(Rule::always(Matching::class("get", "configmaps"), slow));
+    let child = quay.start_as("proxied", "delete", &["cm/a"]);
+    let mut counts = proxy.counts();
+    let asked = counts.wait_for(|counts| counts.of("get", "configmaps") > 0);
+    tokio::runtime::Runtime::new().unwrap().block_on(asked).unwrap();
+    let (exit, said) = interrupt(child);
+    assert_eq!(exit, 5, "{said}");
+    assert!(said.contains("before anything was done"), "{said}");
+    assert!(quay.names().contains("configmap/a"));
+}
+
+#[test]
 fn custom_objects_go_before_their_definition() {
     let Some(quay) = Quay::reach() else { return };
     let group = format!("{}.example.com", quay.namespace.name());
@@ -172,8 +190,7 @@ fn custom_objects_go_before_their_definition() {
 fn errors_while_waiting_are_told_and_never_taken_for_gone() {
     let Some(quay) = Quay::reach() else { return };
     quay.make_held();
-    let proxy = FaultyProxy::start(quay.namespace.access()).unwrap();
-    quay.workplace.write("proxied", std::fs::read(proxy.kubeconfig()).unwrap());
+    let proxy = quay.proxy();
     proxy.add(Rule::next(2, Matching::class("delete", "configmaps"), Fault::Status(503)));
     let ran = quay.run_as("proxied", "delete", &["cm/held", "--timeout", "3s"]);
     assert_eq!(ran.exit, 6, "{ran}");

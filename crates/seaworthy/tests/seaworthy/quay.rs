@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::process::{Child, Stdio};
 
-use rig::Namespace;
+use rig::{FaultyProxy, Namespace};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -34,7 +34,11 @@ impl Quay {
 
     /// Starts a command of ours, for somebody who does not wait.
     pub(crate) fn start(&self, command: &str, args: &[&str]) -> Child {
-        let mut ours = self.workplace.command(self.line("kubeconfig", command, args));
+        self.start_as("kubeconfig", command, args)
+    }
+
+    pub(crate) fn start_as(&self, kubeconfig: &str, command: &str, args: &[&str]) -> Child {
+        let mut ours = self.workplace.command(self.line(kubeconfig, command, args));
         ours.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
@@ -49,6 +53,13 @@ impl Quay {
     pub(crate) fn kubectl(&self, args: &[&str]) -> String {
         let args: Vec<&str> = ["-n", self.namespace.name()].iter().chain(args).copied().collect();
         self.namespace.kubectl().run(&args).unwrap()
+    }
+
+    /// Puts a proxy between us and the API server; its kubeconfig is `proxied`.
+    pub(crate) fn proxy(&self) -> FaultyProxy {
+        let proxy = FaultyProxy::start(self.namespace.access()).unwrap();
+        self.workplace.write("proxied", std::fs::read(proxy.kubeconfig()).unwrap());
+        proxy
     }
 
     /// Writes a kubeconfig of somebody else, and returns its name.

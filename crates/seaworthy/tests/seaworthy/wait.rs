@@ -1,5 +1,6 @@
 //! `wait` on a real API server.
 
+use rig::proxy::{Fault, Matching, Rule};
 use serde_json::Value;
 
 use crate::quay::{Quay, hear, interrupt};
@@ -98,6 +99,18 @@ fn what_is_not_so_in_time_is_told_with_what_it_is() {
         assert_eq!(ran.exit, 3, "{args:?}: {ran}");
         assert!(ran.stderr.contains(wanted), "{args:?}: {ran}");
     }
+}
+
+#[test]
+fn looks_that_fail_are_told_and_repeated() {
+    let Some(quay) = Quay::reach() else { return };
+    quay.kubectl(&["create", "configmap", "a"]);
+    let proxy = quay.proxy();
+    proxy.add(Rule::next(2, Matching::class("list", "configmaps"), Fault::Status(503)));
+    let ran = quay.run_as("proxied", "wait", &["cm/a"]);
+    assert_eq!(ran.exit, 0, "{ran}");
+    assert_eq!(ran.stderr.matches("Trouble could not list configmap").count(), 1, "{ran}");
+    assert!(ran.stderr.contains("Ready configmap/a"), "{ran}");
 }
 
 #[test]

@@ -107,21 +107,24 @@ pub(crate) fn run(args: &DeleteArgs, ui: &Ui) -> Result<(), CommandError> {
 }
 
 async fn delete(args: &DeleteArgs, selection: &Selection, ui: &Ui) -> Result<(), CommandError> {
-    let signals = Signals::listen()?;
+    let mut signals = Signals::listen()?;
     let clock = Clock::real();
-    let cluster = args.access.connect().await?;
     let mut shown = Shown::new(ui, clock, args.dry_run);
-    if args.if_cluster_gone == ClusterGone::Forget
-        && let Some(error) = cluster_gone::is_gone(&cluster, clock).await
-    {
-        return shown.forgotten(&error);
+    let cluster = args.access.connect().await?;
+    if args.if_cluster_gone == ClusterGone::Forget {
+        let looking = async { Ok(cluster_gone::is_gone(&cluster, clock).await) };
+        if let Some(error) = signals.or_stop(looking).await? {
+            return shown.forgotten(&error);
+        }
     }
     let namespace = args.access.namespace(&cluster);
-    let found = doomed::find(selection, &cluster, &namespace, args.ignore_not_found).await?;
+    let finding = doomed::find(selection, &cluster, &namespace, args.ignore_not_found);
+    let found = signals.or_stop(finding).await?;
     shown.begin(&found)?;
     let waves = waves::of(&found.objects);
     if args.dry_run {
-        return doomed::preview(&cluster, &waves, args.propagation.into(), shown).await;
+        let previewing = doomed::preview(&cluster, &waves, args.propagation.into(), shown);
+        return signals.or_stop(previewing).await;
     }
     args.work(cluster, clock).delete(waves, signals, shown).await
 }

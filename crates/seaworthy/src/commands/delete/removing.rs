@@ -44,14 +44,14 @@ impl Work {
     ) -> Result<(), CommandError> {
         let mut waves = waves.into_iter();
         for wave in waves.by_ref() {
-            if !self.waits {
-                self.send_all(wave, &mut shown).await?;
-                continue;
-            }
-            match self.see_through(wave, &mut signals, &mut shown).await? {
-                Ended::Gone => {}
-                Ended::Stuck(stuck) => shown.stuck(&stuck)?,
-                Ended::Interrupted => shown.interrupted()?,
+            if self.waits {
+                match self.see_through(wave, &mut signals, &mut shown).await? {
+                    Ended::Gone => {}
+                    Ended::Stuck(stuck) => shown.stuck(&stuck)?,
+                    Ended::Interrupted => shown.interrupted()?,
+                }
+            } else {
+                self.send_all(wave, &mut signals, &mut shown).await?;
             }
             if !shown.goes_on() {
                 break;
@@ -156,20 +156,39 @@ impl Work {
         }
     }
 
-    /// Asks for deletions, as many at once as the terms allow, and no more.
-    async fn send_all(&self, wave: Vec<Doomed>, shown: &mut Shown<'_>) -> Result<(), CommandError> {
+    /// Asks for deletions, as many at once as the terms allow, and no more. A
+    /// signal keeps the rest from being sent; what was sent is waited for.
+    async fn send_all(
+        &self,
+        wave: Vec<Doomed>,
+        signals: &mut Signals,
+        shown: &mut Shown<'_>,
+    ) -> Result<(), CommandError> {
         let mut sending = JoinSet::new();
         let mut wave = wave.into_iter();
         loop {
             while sending.len() < self.terms.in_flight
+                && !shown.is_interrupted()
                 && let Some(doomed) = wave.next()
             {
                 let send = self.send(doomed.clone());
                 sending.spawn(async move { (doomed, send.await) });
             }
-            let Some(answer) = sending.join_next().await else { return Ok(()) };
-            let (doomed, answer) = answer.map_err(std::io::Error::other)?;
-            shown.asked(&doomed.id, &answer)?;
+            tokio::select! {
+                answer = sending.join_next() => match answer {
+                    Some(answer) => {
+                        let (doomed, answer) = answer.map_err(std::io::Error::other)?;
+                        shown.asked(&doomed.id, &answer)?;
+                    }
+                    None => return Ok(shown.left(wave)?),
+                },
+                _ = signals.next() => {
+                    if shown.is_interrupted() {
+                        return Ok(());
+                    }
+                    shown.interrupted()?;
+                }
+            }
         }
     }
 

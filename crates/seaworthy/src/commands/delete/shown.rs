@@ -63,6 +63,17 @@ impl<'a> Shown<'a> {
         self.board.tick()
     }
 
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.exit == Exit::Interrupted
+    }
+
+    /// Notes how it ends, unless it was interrupted before.
+    fn fail(&mut self, exit: Exit) {
+        if !self.is_interrupted() {
+            self.exit = exit;
+        }
+    }
+
     /// Returns whether the next wave may begin.
     pub(super) fn goes_on(&self) -> bool {
         self.exit == Exit::Done
@@ -131,7 +142,7 @@ impl<'a> Shown<'a> {
     }
 
     fn refused(&mut self, id: &ObjectId, error: &str) -> io::Result<()> {
-        self.exit = Exit::Refused;
+        self.fail(Exit::Refused);
         self.record(id, "refused", Some(error));
         self.board.mishap(&Mishap { message: error.to_owned(), ..Mishap::default() })
     }
@@ -170,7 +181,7 @@ impl<'a> Shown<'a> {
     pub(super) fn stuck(&mut self, not_removed: &NotRemoved) -> io::Result<()> {
         let refused = |one: &Waiting| one.ended == Some(Impatience::Refused);
         let all_refused = not_removed.stuck.iter().all(refused);
-        self.exit = if all_refused { Exit::Refused } else { Exit::Leftovers };
+        self.fail(if all_refused { Exit::Refused } else { Exit::Leftovers });
         for (index, waiting) in not_removed.stuck.iter().enumerate() {
             let id = &waiting.doomed.id;
             let (result, because) =
@@ -190,18 +201,18 @@ impl<'a> Shown<'a> {
         Ok(())
     }
 
-    /// Says what was not begun, because what goes first is not gone.
+    /// Says what was not begun.
     pub(super) fn left(&mut self, rest: impl Iterator<Item = Doomed>) -> io::Result<()> {
         let rest: Vec<Doomed> = rest.collect();
         for doomed in &rest {
             self.record(&doomed.id, "left", None);
         }
-        match rest.len() {
-            0 => Ok(()),
-            left => self
-                .board
-                .say("Left", &format!("{}, until what goes first is gone", count(left, "object"))),
+        if rest.is_empty() {
+            return Ok(());
         }
+        let why =
+            if self.is_interrupted() { "not asked for" } else { "until what goes first is gone" };
+        self.board.say("Left", &format!("{}, {why}", count(rest.len(), "object")))
     }
 
     pub(super) fn interrupted(&mut self) -> io::Result<()> {

@@ -67,11 +67,15 @@ pub(crate) fn run(args: &WaitArgs, ui: &Ui) -> Result<(), CommandError> {
     let selection = args.selection.read()?;
     let runtime = tokio::runtime::Runtime::new()?;
     let ended = runtime.block_on(async {
-        let signals = Signals::listen()?;
-        let cluster = args.access.connect().await?;
-        let namespace = args.access.namespace(&cluster);
-        let selected = selection.resolve(&cluster, &namespace).await?;
-        wait(args.wait(selected)?, &cluster, signals, ui).await
+        let mut signals = Signals::listen()?;
+        let resolving = async {
+            let cluster = args.access.connect().await?;
+            let namespace = args.access.namespace(&cluster);
+            let selected = selection.resolve(&cluster, &namespace).await?;
+            Ok((args.wait(selected)?, cluster))
+        };
+        let (what, cluster) = signals.or_stop(resolving).await?;
+        wait(what, &cluster, signals, ui).await
     });
     // Whatever still waits for an answer must not hold up the end.
     runtime.shutdown_background();
