@@ -146,3 +146,33 @@ pub(crate) fn span(duration: Duration) -> Span {
 pub(crate) fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::Output;
+
+    #[test]
+    fn a_frame_fits_the_screen() {
+        let ui = Ui::new(Output::Text);
+        let mut board = Board::new(&ui, Clock::real());
+        assert_eq!(board.frame(40, 10), Vec::<String>::new());
+        for number in 0..9 {
+            let missing = "a reason that is longer than any screen is wide".to_owned();
+            board.rows.insert(format!("pod/{number}"), (Duration::ZERO, missing));
+        }
+        board.sum("3 of 12 ready".to_owned());
+        board.palette = Palette::Plain;
+        assert_eq!(
+            board.frame(40, 10),
+            [
+                "      Waiting pod/0  0s  a reason that …",
+                "      Waiting pod/1  0s  a reason that …",
+                "      Waiting pod/2  0s  a reason that …",
+                "            … 6 more",
+                "      Elapsed 3 of 12 ready, 0s",
+            ]
+        );
+        assert_eq!(board.frame(80, 40).len(), 10);
+    }
+}

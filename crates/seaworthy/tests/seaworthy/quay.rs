@@ -17,10 +17,14 @@ pub(crate) struct Quay {
 impl Quay {
     #[track_caller]
     pub(crate) fn reach() -> Option<Self> {
-        let quay = Self { namespace: rig::need::namespace()?, workplace: Workplace::new() };
+        Some(Self::at(rig::need::namespace()?))
+    }
+
+    pub(crate) fn at(namespace: Namespace) -> Self {
+        let quay = Self { namespace, workplace: Workplace::new() };
         let kubeconfig = std::fs::read(quay.namespace.access().kubeconfig()).unwrap();
         quay.workplace.write("kubeconfig", kubeconfig);
-        Some(quay)
+        quay
     }
 
     /// Runs a command of ours in the namespace.

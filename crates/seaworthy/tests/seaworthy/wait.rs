@@ -67,21 +67,62 @@ fn a_wait_that_fails_tells_the_chain_of_causes() {
     // There is no node for the pod.
     let ran = quay.run("wait", &["-f", "web.yaml", "--grace", "1s"]);
     assert_eq!(ran.exit, 3, "{ran}");
-    let order = [
-        "does not get ready by itself",
-        "because  deployment web:",
-        "←  replicaset web-",
-        "←  pod web-",
-        "kubectl -n",
-    ];
-    let mut rest = ran.stderr.as_str();
-    for part in order {
-        rest = rest.split_once(part).unwrap_or_else(|| panic!("{part} is missing: {ran}")).1;
-    }
+    in_order(
+        &ran.stderr,
+        &[
+            "does not get ready by itself",
+            "because  deployment web:",
+            "←  replicaset web-",
+            "←  pod web-",
+            "kubectl -n",
+        ],
+    );
     let ran = quay.run("wait", &["deploy/web", "--grace", "1s", "-o", "json"]);
     let record: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(record["objects"][0]["result"], "hopeless", "{ran}");
     assert!(record["objects"][0]["chain"][1].as_str().unwrap().starts_with("replicaset web-"));
+}
+
+#[test]
+fn a_crash_on_a_real_node_is_told_down_to_its_last_words() {
+    let Some((plane, node)) = rig::need::node() else { return };
+    let quay = Quay::at(rig::Namespace::create(plane.access()).unwrap());
+    let container = format!(
+        "{{ name: app, image: '{}', imagePullPolicy: Never, args: [juggle] }}",
+        rig::node::POD_IMAGE
+    );
+    let crash = DEPLOYMENT.replace("{ name: app, image: none }", &container);
+    quay.workplace.write("crash.yaml", crash);
+    assert_eq!(quay.run("apply", &["-f", "crash.yaml"]).exit, 0);
+    // Without a probe a container counts as ready from its start to its crash.
+    let ran = quay.run("wait", &["-f", "crash.yaml", "--stable", "20s", "--grace", "3s"]);
+    assert_eq!(ran.exit, 3, "{ran}");
+    in_order(
+        &ran.stderr,
+        &[
+            "deployment.apps/web in namespace",
+            "does not get ready by itself: container app",
+            "because  deployment web:",
+            "←  replicaset web-",
+            "←  pod web-",
+            "←  container app:",
+            "←  event: BackOff",
+            "←  log of app: rig-pod: unknown command \"juggle\"",
+        ],
+    );
+    let ran = quay.run("delete", &["-f", "crash.yaml", "--propagation", "foreground"]);
+    assert_eq!(ran.exit, 0, "{ran}");
+    assert!(quay.kubectl(&["get", "pods", "-o", "name"]).is_empty());
+    drop(quay);
+    assert_eq!(node.end(), Vec::new());
+}
+
+#[track_caller]
+fn in_order(text: &str, parts: &[&str]) {
+    let mut rest = text;
+    for part in parts {
+        rest = rest.split_once(part).unwrap_or_else(|| panic!("{part} is missing: {text}")).1;
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use objects::{Doomed, Kind, Object};
 use super::life;
 
 /// When an object's turn is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Wave {
     /// Its kind is defined by another object, whose controller may be another.
     Custom,
@@ -18,12 +18,11 @@ enum Wave {
 /// Returns the objects in waves; each begins when the one before it is over.
 pub(super) fn of(objects: &[Object]) -> Vec<Vec<Doomed>> {
     let defined: Vec<(&str, &str)> = objects.iter().filter_map(defines).collect();
-    let mut waves: Vec<(Wave, Vec<Doomed>)> = Vec::new();
-    for wave in [Wave::Custom, Wave::Usual, Wave::Holder] {
+    let waves = [Wave::Custom, Wave::Usual, Wave::Holder].map(|wave| {
         let members = objects.iter().filter(|object| turn(object.kind(), &defined) == wave);
-        waves.push((wave, members.filter_map(life).collect()));
-    }
-    waves.into_iter().map(|(_, members)| members).filter(|members| !members.is_empty()).collect()
+        members.filter_map(life).collect::<Vec<Doomed>>()
+    });
+    waves.into_iter().filter(|members| !members.is_empty()).collect()
 }
 
 fn turn(kind: &Kind, defined: &[(&str, &str)]) -> Wave {
@@ -51,7 +50,7 @@ mod tests {
     #[test]
     fn what_is_defined_goes_before_its_definition_and_namespaces_last() {
         let text = "
-{apiVersion: v1, kind: Namespace, metadata: {name: n, uid: '1'}}
+{apiVersion: v1, kind: Namespace, metadata: {name: app, uid: '1'}}
 ---
 {apiVersion: apps/v1, kind: Deployment, metadata: {name: operator, uid: '2'}}
 ---
