@@ -1,4 +1,4 @@
-//! The cache of built binaries: whole or absent, and one builder at a time.
+//! The cache of built binaries and fetched folders: whole or absent, and one builder at a time.
 //!
 //! ```text
 //! <cache>/kube-apiserver/v1.36.3-0a1b2c3d4e5f/kube-apiserver
@@ -15,7 +15,7 @@ use crate::recipe::Recipe;
 use crate::say::say;
 use crate::settings::Settings;
 
-/// Where a component's binary is kept.
+/// Where a component's binary, or folder of files, is kept.
 #[derive(Debug, Clone)]
 pub struct Entry {
     name: String,
@@ -40,10 +40,10 @@ impl Entry {
         })
     }
 
-    /// Returns the binary, if the entry is filled.
+    /// Returns the binary or the folder, if the entry is filled.
     pub fn binary(&self) -> Option<PathBuf> {
         let binary = self.folder.join(&self.version).join(&self.name);
-        binary.is_file().then_some(binary)
+        binary.exists().then_some(binary)
     }
 
     /// Waits for the right to build, saying who holds it.

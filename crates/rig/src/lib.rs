@@ -43,6 +43,7 @@ pub mod image;
 pub mod janitor;
 pub mod kubeconfig;
 pub mod kubectl;
+pub mod manifests;
 pub mod namespace;
 pub mod need;
 pub mod node;

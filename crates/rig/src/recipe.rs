@@ -1,4 +1,4 @@
-//! How a component is built with Go, and the digest that names the result.
+//! How a component is had with Go, and the digest that names the result.
 
 use std::fs;
 use std::io;
@@ -13,7 +13,7 @@ use crate::hex::hex;
 /// What every Go build shares: static, without paths of this machine, small.
 const ENVIRONMENT: [(&str, &str); 2] = [("CGO_ENABLED", "0"), ("GOFLAGS", "-buildvcs=false")];
 
-/// The steps that turn a component's source into one binary.
+/// The steps that turn a component's source into one binary or folder.
 #[derive(Debug)]
 pub struct Recipe<'a> {
     component: &'a Component,
@@ -55,7 +55,8 @@ impl<'a> Recipe<'a> {
     /// Returns the command that must run first and prints where the module's
     /// source is, as JSON.
     pub fn download(&self) -> Option<Command> {
-        let Origin::Copy { module, .. } = &self.component.from else {
+        let (Origin::Copy { module, .. } | Origin::Files { module, .. }) = &self.component.from
+        else {
             return None;
         };
         let mut go = go();
@@ -63,9 +64,18 @@ impl<'a> Recipe<'a> {
         Some(go)
     }
 
+    /// Returns the folder of the module that is all there is to have, where
+    /// nothing is built.
+    pub fn folder(&self) -> Option<&'a str> {
+        match &self.component.from {
+            Origin::Files { folder, .. } => Some(folder),
+            _ => None,
+        }
+    }
+
     /// Returns the command that leaves the binary in `target`, building in
-    /// `source` where the recipe works on a copy.
-    pub fn build(&self, target: &Path, source: &Path) -> Command {
+    /// `source` where the recipe works on a copy. Files need none.
+    pub fn build(&self, target: &Path, source: &Path) -> Option<Command> {
         let mut go = go();
         let flags = self.linker_flags();
         match &self.component.from {
@@ -83,9 +93,9 @@ impl<'a> Recipe<'a> {
                 go.args(["-ldflags", &flags]);
                 go.arg("-o").arg(target.join(&self.component.name)).arg(package);
             }
-            Origin::Debian(_) => unreachable!("`Recipe::of` gives these no recipe"),
+            Origin::Files { .. } | Origin::Debian(_) => return None,
         }
-        go
+        Some(go)
     }
 
     fn linker_flags(&self) -> String {

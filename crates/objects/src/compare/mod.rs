@@ -57,7 +57,7 @@ fn same(desired: &Object, live: &Object, uid: Option<&str>) -> Result<(), Doubt>
         Some(share) if share.api_version != desired.kind().api_version() => {
             Err(doubt(Why::OtherVersion(share.api_version.clone())))
         }
-        Some(share) => walk::walk(desired.body(), live.body(), &share.fields),
+        Some(share) => walk::walk(desired.body(), live.body(), &share.fields, &owners),
         None if wants_nothing(desired, live, &owners) => Ok(()),
         None => Err(doubt(Why::NeverApplied)),
     }
@@ -65,10 +65,12 @@ fn same(desired: &Object, live: &Object, uid: Option<&str>) -> Result<(), Doubt>
 
 /// A bare Namespace has no field that anybody could own, and the API keeps no
 /// entry for an owner of nothing. Where there is no entry at all, an apply
-/// makes one for whoever came first.
+/// makes one for whoever came first, if there is anything to own.
 fn wants_nothing(desired: &Object, live: &Object, owners: &Owners) -> bool {
-    let nothing = FieldSet::default();
-    !owners.shares().is_empty() && walk::walk(desired.body(), live.body(), &nothing).is_ok()
+    let wants_none = |object: &Object| {
+        walk::walk(object.body(), live.body(), &FieldSet::default(), owners).is_ok()
+    };
+    wants_none(desired) && (!owners.shares().is_empty() || wants_none(live))
 }
 
 fn identity(desired: &Object, live: &Object, uid: Option<&str>) -> Result<(), Why> {

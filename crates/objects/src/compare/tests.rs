@@ -116,6 +116,35 @@ fn items_with_keys_are_met_by_key_and_keep_our_order() {
 }
 
 #[test]
+fn what_is_empty_may_be_written_as_nothing() {
+    let fields = json!({ "f:spec": { "f:a": {}, "f:b": {} } });
+    let there = json!({ "spec": { "a": 1 } });
+    let check =
+        |value: Value| found(json!({ "spec": { "a": 1, "b": value } }), there.clone(), &fields);
+    for empty in [json!(false), json!(0), json!(""), json!([]), json!({})] {
+        assert_eq!(check(empty), "same");
+    }
+    for full in [json!(true), json!(1), json!("x"), json!([0]), json!({ "x": {} }), json!(null)] {
+        assert_eq!(check(full), "the field is not there at `spec.b`");
+    }
+}
+
+#[test]
+fn a_field_of_the_pod_may_leave_out_its_version_and_nothing_else() {
+    let fields = json!({ "f:fieldRef": {}, "f:other": {} });
+    let there = json!({ "apiVersion": "v1", "fieldPath": "metadata.name" });
+    let check = |one: Value, other: Value| {
+        let live = json!({ "fieldRef": there, "other": there });
+        found(json!({ "fieldRef": one, "other": other }), live, &fields)
+    };
+    let short = json!({ "fieldPath": "metadata.name" });
+    assert_eq!(check(short.clone(), there.clone()), "same");
+    assert_eq!(check(there.clone(), short), "the values differ at `other`");
+    let other = json!({ "fieldPath": "metadata.uid" });
+    assert_eq!(check(other, there.clone()), "the values differ at `fieldRef`");
+}
+
+#[test]
 fn a_port_may_leave_out_its_protocol_and_nothing_else() {
     let owned = |key: &str, below: Value| json!({ "f:ports": { key: below } });
     let tcp = "k:{\"port\":80,\"protocol\":\"TCP\"}";
@@ -211,6 +240,9 @@ fn who_wants_nothing_needs_to_own_nothing() {
     let never = Comparison::Doubt(Why::NeverApplied.at(FieldPath::default()));
     assert_eq!(compare(&object(json!({ "spec": {} })), &others, None), never);
     assert_eq!(compare(&bare, &there(json!([])), None), never);
+    let mut bare_there = there(json!([])).into_body();
+    bare_there.as_object_mut().unwrap().remove("spec");
+    assert_eq!(compare(&bare, &Object::new(bare_there).unwrap(), None), Comparison::Same);
 }
 
 #[test]

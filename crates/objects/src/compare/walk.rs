@@ -3,28 +3,37 @@
 use serde_json::{Map, Value};
 
 use super::{Doubt, Why};
-use crate::fields::{Atom, FieldSet, Key, Node, Step};
+use crate::fields::{Atom, FieldSet, Key, Node, Owners, Step};
 
 /// What is not sent, or says which object is meant. Nobody owns these.
 const NOT_OF_THE_ROOT: [&str; 3] = ["apiVersion", "kind", "status"];
 const NOT_OF_METADATA: [&str; 6] =
     ["name", "namespace", "uid", "resourceVersion", "creationTimestamp", "managedFields"];
 
-pub(super) fn walk(desired: &Value, live: &Value, ours: &FieldSet) -> Result<(), Doubt> {
+pub(super) fn walk(
+    desired: &Value,
+    live: &Value,
+    ours: &FieldSet,
+    owners: &Owners,
+) -> Result<(), Doubt> {
     let version = desired.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
     // Only groups of Kubernetes itself do without a dot.
     let is_custom = version.split_once('/').is_some_and(|(group, _)| group.contains('.'));
-    Walk { at: Vec::new(), is_custom }.inside(desired, live, ours)
+    let all = owners.shares().iter().map(|share| &share.fields);
+    let others = all.filter(|fields| !std::ptr::eq(*fields, ours)).collect();
+    Walk { at: Vec::new(), is_custom, others }.inside(desired, live, ours)
 }
 
-struct Walk {
+struct Walk<'a> {
     /// Where the walk is.
     at: Vec<Step>,
     /// Whether somebody can change the defaults of this kind's fields.
     is_custom: bool,
+    /// What the others own.
+    others: Vec<&'a FieldSet>,
 }
 
-impl Walk {
+impl Walk<'_> {
     fn doubt(&self, why: Why) -> Doubt {
         why.at(self.at.iter().cloned().collect())
     }
@@ -55,7 +64,31 @@ impl Walk {
         if has_null(desired) {
             return Err(self.doubt(Why::Null));
         }
-        if desired == live { Ok(()) } else { Err(self.doubt(Why::Value)) }
+        let same = desired == live || self.is_a_field_selector_of(desired, live);
+        if same { Ok(()) } else { Err(self.doubt(Why::Value)) }
+    }
+
+    /// A reference to a field of the pod is one value, and has a default inside:
+    /// the version in which the field is named.
+    fn is_a_field_selector_of(&self, desired: &Value, live: &Value) -> bool {
+        let is_one = matches!(self.at.last(), Some(Step::Field(name)) if &**name == "fieldRef");
+        let with_default = |desired: &Map<String, Value>| {
+            let mut desired = desired.clone();
+            desired.entry("apiVersion").or_insert_with(|| "v1".into());
+            live.as_object() == Some(&desired)
+        };
+        is_one && !self.is_custom && desired.as_object().is_some_and(with_default)
+    }
+
+    /// What is ours and not there was sent as something empty, which
+    /// Kubernetes' own kinds do not write down. Where somebody else owns it too,
+    /// an apply takes it from them.
+    fn is_written_as_nothing(&self, desired: &Value, node: &Node) -> bool {
+        let path = || self.at.iter().chain([&node.step]);
+        let owns = |fields: &&FieldSet| {
+            path().try_fold(*fields, |fields, step| Some(&fields.node(step)?.below)).is_some()
+        };
+        node.is_leaf() && !self.is_custom && is_empty(desired) && !self.others.iter().any(owns)
     }
 
     fn inside(&mut self, desired: &Value, live: &Value, ours: &FieldSet) -> Result<(), Doubt> {
@@ -82,6 +115,7 @@ impl Walk {
                 (None, _) => {
                     return self.below(&Step::field(name), |walk| Err(walk.doubt(Why::NotOurs)));
                 }
+                (Some(node), None) if self.is_written_as_nothing(value, node) => {}
                 (Some(node), None) => {
                     return self.below(&node.step, |walk| Err(walk.doubt(Why::NotThere)));
                 }
@@ -178,6 +212,17 @@ fn is_only_identity(name: &str, value: &Value) -> bool {
     let left_out =
         |map: &Map<String, Value>| map.keys().all(|name| NOT_OF_METADATA.contains(&name.as_str()));
     name == "metadata" && value.as_object().is_some_and(left_out)
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(yes) => !yes,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(map) => map.is_empty(),
+    }
 }
 
 fn has_null(value: &Value) -> bool {

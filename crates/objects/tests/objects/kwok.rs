@@ -42,7 +42,9 @@ impl Yard {
             .spawn()
             .unwrap();
         let yard = Self { plane, kwok, _folder: folder };
-        let node = "apiVersion: v1\nkind: Node\nmetadata: {name: pretender}\n";
+        // A kubelet would set the labels, and real workloads select by them.
+        let node = "apiVersion: v1\nkind: Node\nmetadata:\n  name: pretender\n  \
+                    labels: {kubernetes.io/os: linux, kubernetes.io/hostname: pretender}\n";
         yard.plane.kubectl().apply(node).unwrap();
         let ready = ["wait", "node/pretender", "--for=condition=Ready", "--timeout=60s"];
         yard.plane.kubectl().run(&ready).unwrap();
@@ -81,6 +83,10 @@ fn stages_text() -> String {
       containerStatuses:
       {{ range .spec.containers }}
       - {name: {{ .name | Quote }}, image: {{ .image | Quote }}, ready: true, restartCount: 0, state: {running: {startedAt: {{ Now | Quote }}}}}
+      {{ end }}
+      {{ with PodIPsWith .spec.nodeName ( or .spec.hostNetwork false ) .metadata.uid .metadata.name .metadata.namespace }}
+      podIP: {{ index . 0 | Quote }}
+      podIPs: [{ip: {{ index . 0 | Quote }}}]
       {{ end }}";
     let waiting = |reason: &str, last: &str| {
         format!(

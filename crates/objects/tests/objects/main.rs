@@ -15,6 +15,7 @@ mod inventory;
 mod kwok;
 mod manifests;
 mod noop;
+mod real;
 mod remove;
 mod remove_faults;
 mod set;

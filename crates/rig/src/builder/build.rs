@@ -33,17 +33,41 @@ impl Build<'_> {
         let failed = cache(self.component, self.settings);
         fs::create_dir_all(self.lock.target()).map_err(&failed)?;
         if let Some(mut download) = recipe.download() {
-            let output = self.output_of(&mut download)?;
-            let source = downloaded(&output).map_err(&failed)?;
-            copy_writable(&source, &self.lock.source()).map_err(&failed)?;
+            let source = self.module(&mut download)?;
+            let (from, to) = match recipe.folder() {
+                Some(folder) => {
+                    (source.join(folder), self.lock.target().join(&self.component.name))
+                }
+                None => (source, self.lock.source()),
+            };
+            copy_writable(&from, &to).map_err(&failed)?;
         }
-        self.output_of(&mut recipe.build(&self.lock.target(), &self.lock.source()))?;
-        self.check()
+        match recipe.build(&self.lock.target(), &self.lock.source()) {
+            Some(mut build) => {
+                self.output_of(&mut build)?;
+                self.check()
+            }
+            None => Ok(()),
+        }
     }
 
-    /// Runs a command to its end, mentioning the time, and returns what it
-    /// printed.
+    /// Downloads a module and returns where its files are. A module that wants
+    /// a newer Go than there is arrives all the same; Go only says that it
+    /// would not build it.
+    fn module(&mut self, download: &mut Command) -> Result<PathBuf, BuildError> {
+        let (status, output) = self.end_of(download)?;
+        let folder = downloaded(&output).filter(|folder| folder.is_dir());
+        folder.ok_or_else(|| self.failure(download, status, &output))
+    }
+
+    /// Returns what a command printed that must end well.
     fn output_of(&mut self, command: &mut Command) -> Result<String, BuildError> {
+        let (status, output) = self.end_of(command)?;
+        if status.success() { Ok(output) } else { Err(self.failure(command, status, &output)) }
+    }
+
+    /// Runs a command to its end, mentioning the time.
+    fn end_of(&mut self, command: &mut Command) -> Result<(ExitStatus, String), BuildError> {
         let failed = cache(self.component, self.settings);
         let log = self.lock.target().with_extension("log");
         let file = File::create(&log).map_err(&failed)?;
@@ -67,8 +91,7 @@ impl Build<'_> {
             let title = format!("{} {}", self.component.name, self.component.version);
             self.elapsed.tick("Building", &title);
         };
-        let output = fs::read_to_string(&log).map_err(&failed)?;
-        if status.success() { Ok(output) } else { Err(self.failure(command, status, &output)) }
+        Ok((status, fs::read_to_string(&log).map_err(&failed)?))
     }
 
     fn failure(&self, command: &Command, status: ExitStatus, output: &str) -> BuildError {
@@ -131,20 +154,28 @@ fn advice(output: &str) -> &'static str {
     }
 }
 
-fn downloaded(output: &str) -> io::Result<PathBuf> {
+/// Reads where a module's files are off what Go says of it. Where it only
+/// names the archive, they lie where the layout of its cache puts them.
+fn downloaded(output: &str) -> Option<PathBuf> {
     #[derive(Deserialize)]
     #[serde(rename_all = "PascalCase")]
     struct Module {
-        dir: PathBuf,
+        dir: Option<PathBuf>,
+        zip: Option<String>,
     }
     // Progress lines may come before the object.
-    let json = &output[output.find('{').unwrap_or(0)..];
-    let module: Module = serde_json::from_str(json)?;
-    Ok(module.dir)
+    let json = &output[output.find('{')?..];
+    let module: Module = serde_json::from_str(json).ok()?;
+    module.dir.or_else(|| {
+        let zip = module.zip?;
+        let (cache, rest) = zip.split_once("/cache/download/")?;
+        let (path, version) = rest.strip_suffix(".zip")?.split_once("/@v/")?;
+        Some(Path::new(cache).join(format!("{path}@{version}")))
+    })
 }
 
 /// Copies a module out of Go's cache, which is read-only, mode bits included.
-fn copy_writable(from: &Path, to: &Path) -> io::Result<()> {
+pub(crate) fn copy_writable(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
@@ -171,9 +202,16 @@ mod tests {
     }
 
     #[test]
+    fn the_module_folder_is_found_beside_its_archive() {
+        let output = r#"{"Error": "x", "Zip": "/mod/cache/download/a.b/c/@v/v1.2.0.zip"}"#;
+        assert_eq!(downloaded(output), Some(PathBuf::from("/mod/a.b/c@v1.2.0")));
+        assert_eq!(downloaded(r#"{"Error": "no such version"}"#), None);
+    }
+
+    #[test]
     fn the_module_folder_is_read_behind_progress_lines() {
         let output = "go: downloading x\n{\"Path\": \"x\", \"Dir\": \"/mod/x\"}\n";
-        assert_eq!(downloaded(output).unwrap(), PathBuf::from("/mod/x"));
-        assert!(downloaded("nothing").is_err());
+        assert_eq!(downloaded(output), Some(PathBuf::from("/mod/x")));
+        assert_eq!(downloaded("nothing"), None);
     }
 }

@@ -17,6 +17,7 @@ use crate::say::{Elapsed, about, brief, say};
 use crate::settings::Settings;
 
 use build::Build;
+pub(crate) use build::copy_writable;
 
 /// Where a component was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,7 +103,7 @@ impl Found {
 /// then the cache, then the machine's packages.
 pub fn find(component: &Component, settings: &Settings) -> Result<Option<Found>, BuildError> {
     if let Some(given) = settings.path.as_ref().map(|dir| dir.join(&component.name))
-        && given.is_file()
+        && given.exists()
     {
         return Ok(Some(Found::Given(given)));
     }
