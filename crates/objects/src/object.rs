@@ -54,6 +54,9 @@ pub enum NotAnObject {
     /// The `apiVersion` has more than one slash.
     #[error("`{0}` is not an apiVersion such as `v1` or `apps/v1`")]
     ApiVersion(String),
+    /// The name would lead somewhere else where the API looks for it.
+    #[error("`{0}` is not a name: it may not be `.` or `..`, nor hold `/` or `%`")]
+    Name(String),
 }
 
 // === impl Kind ===
@@ -116,6 +119,9 @@ impl Object {
         let metadata = map.get("metadata").and_then(Value::as_object);
         let metadata = metadata.ok_or(NotAnObject::Missing("metadata"))?;
         let name = text(metadata, "name").map_err(|_| NotAnObject::Missing("metadata.name"))?;
+        if matches!(name, "." | "..") || name.contains(['/', '%']) {
+            return Err(NotAnObject::Name(name.to_owned()));
+        }
         let namespace = match metadata.get("namespace") {
             None | Some(Value::Null) => None,
             Some(Value::String(namespace)) => Some(namespace.clone()).filter(|n| !n.is_empty()),

@@ -3,7 +3,8 @@
 //! **What it is for.** A test says what it [needs](need) and gets the real
 //! thing: a namespace on a shared control plane, a control plane of its own, a
 //! node that runs pods, a [proxy](FaultyProxy) that misbehaves on request, an
-//! image [registry](Registry), or the path of a tool such as helm.
+//! image [registry](Registry), a [webhook](Webhook), [manifests] that people
+//! really install, or the path of a tool such as helm.
 //!
 //! **What it is not.** A cluster for work: etcd does not sync to disk, there is
 //! no kube-proxy and no DNS, and everything listens on loopback or on a bridge
@@ -60,6 +61,7 @@ pub mod settings;
 pub mod tail;
 pub mod traces;
 pub mod warden;
+pub mod webhook;
 
 pub use access::Access;
 pub use control_plane::ControlPlane;
@@ -69,3 +71,4 @@ pub use namespace::Namespace;
 pub use node::Node;
 pub use proxy::FaultyProxy;
 pub use registry::Registry;
+pub use webhook::Webhook;

@@ -1,6 +1,7 @@
 //! What can go wrong with a request, in classes.
 
 mod field;
+mod hidden;
 mod refusal;
 mod told;
 mod transport;
@@ -55,9 +56,12 @@ impl ApiError {
     }
 
     /// Says what the API could not know about the object that it was sent: also
-    /// where the names of its fields end.
+    /// where the names of its fields end, and which words are secrets.
     pub(crate) fn about_sent(mut self, object: &Object) -> Self {
         let sent = object.body();
+        if object.kind().is("", "Secret") {
+            self.trouble.hide_values_of(sent);
+        }
         match &mut self.trouble {
             Trouble::Ownership(fields) => fields.iter_mut().for_each(|field| field.in_sent(sent)),
             Trouble::Invalid(problems) => problems.iter_mut().for_each(|one| one.in_sent(sent)),

@@ -28,6 +28,9 @@ impl Trouble {
         let message = || status.message.clone();
         let after = retry_after.or_else(|| asked_pause(status));
         match code {
+            429 => Self::Throttled(after),
+            // A webhook chooses the code of its no.
+            400..=499 if is_denied(&status.message) => Self::Denied(message()),
             401 => Self::Unauthenticated,
             403 => forbidden(status),
             404 => not_found(status),
@@ -40,7 +43,6 @@ impl Trouble {
                 Self::Changed("another object has this name now".to_owned())
             }
             422 => Self::Invalid(problems(status)),
-            429 => Self::Throttled(after),
             400 if told::is_strict_decoding(&status.message) => Self::Invalid(problems(status)),
             // The typed patch of a server-side apply, and etcd's limit, come as
             // internal errors, which repeating does not cure.
@@ -108,6 +110,10 @@ fn problems(status: &Status) -> Vec<FieldProblem> {
     if found.is_empty() { told::problems(&status.message) } else { found }
 }
 
+fn is_denied(message: &str) -> bool {
+    message.contains("admission webhook") && message.contains("denied the request")
+}
+
 fn causes(status: &Status) -> &[StatusCause] {
     status.details.as_ref().map_or(&[], |details| details.causes.as_slice())
 }
@@ -158,10 +164,24 @@ mod tests {
         let unknown = json!({ "reason": "InternalError", "message": "failed to create typed patch \
             object (a/s; /v1, Kind=Service): .spec.prots: field not declared in schema" });
         assert_eq!(shown(500, &unknown), "`spec.prots`: field not declared in schema");
+        let other = json!({ "reason": "InternalError", "message": "failed to create typed patch \
+            object (a/s; /v1, Kind=Secret): .data: expected map, got &{x: y}" });
+        assert_eq!(shown(500, &other), "`data`: expected map, got &{x: y}");
         let large = json!({ "message": "etcdserver: request is too large" });
         assert_eq!(Trouble::of(500, None, large.to_string().as_bytes()), Trouble::TooLarge);
         let leader = json!({ "message": "etcdserver: leader changed" });
         assert_eq!(shown(500, &leader), "etcdserver: leader changed (500)");
+    }
+
+    #[test]
+    fn a_webhook_says_no_with_any_code() {
+        let no = json!({ "message": "admission webhook \"x\" denied the request: no" });
+        for code in [400, 403, 409, 422] {
+            let trouble = Trouble::of(code, None, no.to_string().as_bytes());
+            assert!(matches!(trouble, Trouble::Denied(_)), "{code}: {trouble:?}");
+        }
+        let later = Trouble::of(429, None, no.to_string().as_bytes());
+        assert_eq!(later, Trouble::Throttled(None));
     }
 
     #[test]

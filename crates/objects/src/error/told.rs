@@ -17,7 +17,9 @@ static STRICT: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Returns whether a message of an internal error is about the object that was sent.
 pub(super) fn is_about_fields(message: &str) -> bool {
-    message.contains(TYPED_PATCH) || message.contains("field not declared in schema")
+    message.contains(TYPED_PATCH)
+        || message.contains("field not declared in schema")
+        || message.contains("unable to convert unstructured object to")
 }
 
 /// Returns whether a message of a bad request is about fields that are not known.

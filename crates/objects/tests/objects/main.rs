@@ -5,6 +5,7 @@
 mod apply;
 mod chain;
 mod chain_below;
+mod checks;
 mod connect;
 mod delete;
 mod diff;
@@ -20,6 +21,9 @@ mod remove;
 mod remove_faults;
 mod set;
 mod set_compare;
+mod set_crashes;
+mod set_denied;
+mod set_extremes;
 mod set_faults;
 mod wait;
 mod wait_faults;

@@ -153,3 +153,25 @@ async fn a_cause_that_heals_within_the_grace_is_told_and_forgiven() {
     harbour.kubectl(&["patch", "deployment", "web", "--type=merge", "-p", patch]);
     waiting.await.unwrap().unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_is_waited_for_anew() {
+    let Some(yard) = Yard::open() else { return };
+    let harbour = yard.opening().harbour().await;
+    let web = |image: &str, fate: &str| {
+        let mut body = workload(&harbour, "Deployment", "web", "ready").into_body();
+        let template = &mut body["spec"]["template"];
+        template["spec"]["containers"][0]["image"] = image.into();
+        template["metadata"]["labels"]["fate"] = fate.into();
+        Object::new(body).unwrap()
+    };
+    let first = web("example.test/a:1", "ready");
+    harbour.apply(&first).await.unwrap();
+    for goal in ["ready", "rollout"] {
+        run(&harbour.cluster, &wait_for(goal, terms(), &[first.id()])).await.0.unwrap();
+    }
+    // Right behind the apply, the status is still that of the image before.
+    let second = web("example.test/a:2", "image");
+    let unmet = fails(&harbour, &second, "ready", AilmentKind::ImagePull).await;
+    assert!(unmet.met.is_empty(), "{unmet:?}");
+}

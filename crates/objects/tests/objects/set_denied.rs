@@ -1,0 +1,260 @@
+//! Sets that somebody says no to: webhooks, rights, tokens, the API's own rules.
+
+use std::time::Duration;
+
+use objects::set::{Mode, Outcome, Report, Set, Settings, StepError};
+use objects::{Access, ApiError, Change, Cluster, Object, Trouble};
+use rig::Webhook;
+use rig::proxy::{Fault, Matching, Rule};
+use rig::webhook::Admission;
+use serde_json::{Value, json};
+
+use crate::harbour::{Harbour, PATIENCE, means};
+use crate::set::story;
+
+fn dry() -> Settings {
+    Settings { mode: Mode::DryRun, ..Settings::default() }
+}
+
+#[track_caller]
+fn error_of<'a>(report: &'a Report, name: &str) -> &'a ApiError {
+    let step = report.steps.iter().find(|step| step.id.name == name).unwrap();
+    let Outcome::Failed(StepError::Api(error)) = &step.outcome else { panic!("{step:?}") };
+    error
+}
+
+fn maps(harbour: &Harbour, count: usize) -> Vec<Object> {
+    (0..count).map(|n| harbour.config_map(&format!("c{n}"), json!({ "k": "v" }))).collect()
+}
+
+async fn apply(harbour: &Harbour, as_whom: &Cluster, count: usize, settings: Settings) -> Report {
+    let set = Set::new(maps(harbour, count), harbour.namespace.name());
+    as_whom.apply_set(set, settings, &means(), |_| ()).await.unwrap()
+}
+
+/// A webhook for the maps of this namespace alone, which is the last to leave.
+fn hook(harbour: &Harbour, webhook: &Webhook) -> Object {
+    let namespace = harbour.namespace.name();
+    Object::new(json!({
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingWebhookConfiguration", "metadata": { "name": namespace },
+        "webhooks": [{ "name": "judge.example.test", "sideEffects": "None",
+            "admissionReviewVersions": ["v1"], "failurePolicy": "Fail", "timeoutSeconds": 1,
+            "namespaceSelector": { "matchLabels": { "kubernetes.io/metadata.name": namespace } },
+            "rules": [{ "apiGroups": [""], "apiVersions": ["v1"],
+                "operations": ["CREATE", "UPDATE"], "resources": ["configmaps"] }],
+            "clientConfig": webhook.client_config() }] }))
+    .unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_webhook_that_denies_or_says_nothing_is_named() {
+    let Some(opening) = Harbour::open() else { return };
+    let harbour = opening.harbour().await;
+    let webhook = Webhook::start(|name| match name {
+        "bad" => Admission::Deny("no bad maps here".to_owned()),
+        "slow" => Admission::Silence,
+        _ => Admission::Allow,
+    })
+    .unwrap();
+    let hook = hook(&harbour, &webhook);
+    harbour.apply(&hook).await.unwrap();
+    let map = |name: &str| harbour.config_map(name, json!({}));
+    // The API server hears of the webhook a moment later.
+    let asked = async {
+        while harbour.cluster.preview(&map("bad"), objects::Ownership::Respect, None).await.is_ok()
+        {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, asked).await.unwrap();
+    let set = || vec![map("good"), map("bad"), map("slow")];
+    for settings in [dry(), Settings::default()] {
+        let hasty = Settings { patience: Duration::from_secs(2), ..settings };
+        let report = harbour.apply_set(set(), hasty).await.unwrap();
+        assert_eq!(story(&report)[0], "good created");
+        let denied = error_of(&report, "bad");
+        assert!(matches!(denied.trouble(), Trouble::Denied(_)), "{denied:?}");
+        let words = "admission webhook \"judge.example.test\" denied the request: no bad maps here";
+        assert!(denied.to_string().contains(words), "{denied}");
+        let silent = error_of(&report, "slow");
+        assert!(matches!(silent.trouble(), Trouble::Unavailable { .. }), "{silent:?}");
+        let words = "failed calling webhook \"judge.example.test\"";
+        assert!(silent.to_string().contains(words), "{silent}");
+    }
+    assert_eq!(harbour.cluster.get(map("bad").id()).await.unwrap(), None);
+    harbour.kubectl(&["delete", "validatingwebhookconfiguration", &hook.id().name]);
+}
+
+#[tokio::test]
+async fn a_plan_hears_every_no() {
+    let Some(opening) = Harbour::open() else { return };
+    let harbour = opening.harbour().await;
+    let quota = json!({ "spec": { "hard": { "count/configmaps": "1" } } });
+    let quota = harbour.object("v1", "ResourceQuota", "q", quota);
+    harbour.apply(&quota).await.unwrap();
+    harbour.until(quota.id(), |quota| quota.at("/status/used").is_some()).await;
+    let template = json!({ "metadata": { "labels": { "a": "b" } },
+        "spec": { "containers": [{ "name": "a", "image": "example.test/a" }] } });
+    let spec = json!({ "replicas": -1, "selector": { "matchLabels": { "a": "b" } },
+        "template": template });
+    let set = vec![
+        harbour.object("apps/v1", "Deployment", "less", json!({ "spec": spec })),
+        harbour.object(
+            "v1",
+            "Service",
+            "port",
+            json!({ "spec": { "ports": [{ "port": 99999 }] } }),
+        ),
+        harbour.config_map("full", json!({})),
+    ];
+    let report = harbour.apply_set(set, dry()).await.unwrap();
+    for (name, words) in [
+        ("less", "`spec.replicas`: Invalid value: -1"),
+        ("port", "`spec.ports[0].port`: Invalid value: 99999"),
+        ("full", "exceeded quota: q"),
+    ] {
+        let told = error_of(&report, name).to_string();
+        assert!(told.contains(words), "{told}");
+    }
+    let rules =
+        json!([{ "apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list"] }]);
+    let reader = harbour.as_account("reader", rules).await;
+    let report = apply(&harbour, &reader, 1, dry()).await;
+    assert!(matches!(error_of(&report, "c0").trouble(), Trouble::Forbidden(_)), "{report:?}");
+}
+
+#[tokio::test]
+async fn a_change_that_the_api_forbids_replaces_nothing() {
+    let Some(opening) = Harbour::open() else { return };
+    let harbour = opening.harbour().await;
+    let set = |service: &str, image: &str| {
+        let template = json!({ "metadata": { "labels": { "a": "b" } },
+            "spec": { "containers": [{ "name": "a", "image": image }] } });
+        let spec = json!({ "replicas": 0, "serviceName": service, "template": template,
+            "selector": { "matchLabels": { "a": "b" } } });
+        vec![harbour.object("apps/v1", "StatefulSet", "s", json!({ "spec": spec }))]
+    };
+    harbour.apply_set(set("one", "example.test/a"), Settings::default()).await.unwrap();
+    let uid = || harbour.kubectl(&["get", "statefulset", "s", "-o", "jsonpath={.metadata.uid}"]);
+    let before = uid();
+    for (service, image, words) in [
+        ("two", "example.test/a", "updates to statefulset spec for fields other than"),
+        ("two", "", "image"),
+    ] {
+        for settings in [dry(), Settings::default()] {
+            let report = harbour.apply_set(set(service, image), settings).await.unwrap();
+            let error = error_of(&report, "s");
+            assert!(matches!(error.trouble(), Trouble::Invalid(_)), "{error:?}");
+            assert!(error.to_string().contains(words), "{error}");
+        }
+    }
+    assert_eq!(uid(), before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rights_that_are_revoked_in_the_middle_stop_a_set_and_lose_nothing() {
+    let Some(opening) = Harbour::open() else { return };
+    let harbour = opening.harbour().await;
+    let verbs = json!(["get", "list", "create", "patch"]);
+    let rules = json!([{ "apiGroups": [""], "resources": ["configmaps"], "verbs": verbs }]);
+    let cluster = harbour.as_account("maker", rules).await;
+    let slow = Fault::Delay(Duration::from_millis(50));
+    harbour.proxy.add(Rule::always(Matching::class("patch", "configmaps"), slow));
+    let few = Settings { in_flight: 2, ..Settings::default() };
+    let revoking = async {
+        let some = |counts: &rig::proxy::Counts| counts.of("patch", "configmaps") > 5;
+        harbour.proxy.wait_for(PATIENCE, some).await.unwrap();
+        tokio::task::block_in_place(|| harbour.kubectl(&["delete", "rolebinding", "maker"]));
+    };
+    let (report, ()) = tokio::join!(apply(&harbour, &cluster, 200, few), revoking);
+    let made = report.count(Change::Created);
+    assert!((5..200).contains(&made), "{made}");
+    let refused = error_of(&report, "c199");
+    assert!(matches!(refused.trouble(), Trouble::Forbidden(_)), "{refused:?}");
+    assert!(refused.to_string().contains("cannot patch resource \"configmaps\""), "{refused}");
+    let live = harbour.kubectl(&["get", "cm", "-o", "name"]).matches("/c").count();
+    assert_eq!(live, made);
+    harbour.proxy.behave();
+    let report = apply(&harbour, &harbour.cluster, 200, Settings::default()).await;
+    assert_eq!(
+        (report.count(Change::Unchanged), report.count(Change::Created)),
+        (made, 200 - made)
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_that_is_over_is_told_and_a_fresh_one_goes_on() {
+    let Some(opening) = Harbour::open() else { return };
+    let harbour = opening.harbour().await;
+    let verbs = json!(["get", "list", "create", "patch"]);
+    let rules = json!([{ "apiGroups": [""], "resources": ["configmaps"], "verbs": verbs }]);
+    let cluster = harbour.as_account("maker", rules).await;
+    assert!(apply(&harbour, &cluster, 20, Settings::default()).await.is_whole());
+    harbour.kubectl(&["delete", "serviceaccount", "maker"]);
+    // The API server believes a token for some seconds after it has looked at it.
+    let id = harbour.config_map("c0", json!({})).id().clone();
+    let over = async {
+        while cluster.get(&id).await.is_ok() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, over).await.unwrap();
+    let sent = harbour.proxy.counts().borrow().of("patch", "configmaps");
+    let report = apply(&harbour, &cluster, 40, Settings::default()).await;
+    let error = error_of(&report, "c39");
+    assert_eq!(error.trouble(), &Trouble::Unauthenticated);
+    assert!(error.to_string().ends_with("get a fresh kubeconfig or token"), "{error}");
+    assert_eq!(harbour.proxy.counts().borrow().of("patch", "configmaps"), sent, "nothing is sent");
+    let fresh = fresh_token(&harbour, "maker").await;
+    let report = apply(&harbour, &fresh, 40, Settings::default()).await;
+    assert_eq!((report.count(Change::Unchanged), report.count(Change::Created)), (20, 20));
+}
+
+/// Connects as an account that is made anew; its role is there already.
+async fn fresh_token(harbour: &Harbour, name: &str) -> Cluster {
+    harbour.kubectl(&["create", "serviceaccount", name]);
+    let token = harbour.kubectl(&["create", "token", name]);
+    let text = std::fs::read_to_string(harbour.proxy.kubeconfig()).unwrap();
+    let mut config: Value = serde_json::from_str(&text).unwrap();
+    config["users"][0]["user"] = json!({ "token": token.trim() });
+    let access = Access::from_kubeconfig(config.to_string().as_bytes(), None).unwrap();
+    access.connect().await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_that_makes_tokens_is_asked_again_when_one_is_over() {
+    let Some(opening) = Harbour::open() else { return };
+    let harbour = opening.harbour().await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("credential.json");
+    let hand_out = |token: &str, end: &str| {
+        let credential = json!({ "apiVersion": "client.authentication.k8s.io/v1",
+            "kind": "ExecCredential", "status": { "token": token, "expirationTimestamp": end } });
+        std::fs::write(&file, credential.to_string()).unwrap();
+    };
+    let text = std::fs::read_to_string(harbour.proxy.kubeconfig()).unwrap();
+    let mut config: Value = serde_json::from_str(&text).unwrap();
+    config["users"][0]["user"] = json!({ "exec": {
+        "apiVersion": "client.authentication.k8s.io/v1", "interactiveMode": "Never",
+        "command": "cat", "args": [file.to_str().unwrap()] } });
+    let rules = json!([{ "apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"] }]);
+    harbour.as_account("reader", rules).await;
+    let token = harbour.kubectl(&["create", "token", "reader"]);
+    let (soon, late) = ("2020-01-01T00:00:00Z", "2126-01-01T00:00:00Z");
+    hand_out(token.trim(), soon);
+    let access = Access::from_kubeconfig(config.to_string().as_bytes(), None).unwrap();
+    let cluster = access.connect().await.unwrap();
+    let id = harbour.config_map("a", json!({})).id().clone();
+    assert_eq!(cluster.get(&id).await.unwrap(), None);
+    hand_out("over", soon);
+    assert_eq!(cluster.get(&id).await.unwrap_err().trouble(), &Trouble::Unauthenticated);
+    hand_out(token.trim(), late);
+    assert_eq!(
+        cluster.get(&id).await.unwrap(),
+        None,
+        "a fresh one is fetched for the next request"
+    );
+    hand_out("not needed", late);
+    assert_eq!(cluster.get(&id).await.unwrap(), None, "and kept while it is good");
+}
