@@ -21,6 +21,26 @@ fn apply_waits_until_everything_is_ready() {
 }
 
 #[test]
+fn what_nobody_can_judge_is_told_and_not_waited_for() {
+    let Some(shore) = Shore::reach() else { return };
+    // Definitions are of the whole cluster, so each test has a group of its own.
+    let group = format!("{}.example.com", shore.namespace.name());
+    let definition = format!(
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n\
+         metadata: {{ name: things.{group} }}\nspec:\n  group: {group}\n  scope: Namespaced\n  \
+         names: {{ kind: Thing, plural: things }}\n  versions:\n  - {{ name: v1, served: true, \
+         storage: true, schema: {{ openAPIV3Schema: {{ type: object }} }} }}\n---\n"
+    );
+    let thing = format!("apiVersion: {group}/v1\nkind: Thing\nmetadata: {{ name: t }}\n");
+    shore.workplace.write("app.yaml", definition + &thing);
+    let ran = shore.run("apply", &["-f", "app.yaml", "--wait", "--timeout", "30s"]);
+    shore.kubectl(&["delete", "crd", &format!("things.{group}")]);
+    assert_eq!(ran.exit, 0, "{ran}");
+    assert!(ran.stderr.contains(&format!("Not judged 1 object: thing.{group}/t")), "{ran}");
+    assert!(ran.stderr.contains("Ready 1 object in "), "{ran}");
+}
+
+#[test]
 fn what_is_not_ready_in_time_is_explained() {
     let Some(shore) = Shore::reach() else { return };
     // The shared control plane has no node: the pod stays where it is.

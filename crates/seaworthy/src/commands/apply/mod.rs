@@ -1,6 +1,7 @@
 //! `apply`: brings Kubernetes objects to a cluster.
 
 pub(crate) mod files;
+mod judged;
 mod record;
 mod set_args;
 mod shown;
@@ -12,7 +13,7 @@ use clap::Args;
 use engine::Chance;
 use events::{Clock, Errand, RunId};
 use objects::set::{Means, Mode, Report, Set, Settings};
-use objects::{Cluster, Goal, Object, Terms, Wait};
+use objects::{Cluster, Goal, Met, Object, Terms, Wait};
 use report::terminal::{Palette, say};
 use tokio_util::sync::CancellationToken;
 
@@ -136,9 +137,18 @@ async fn wait(
 ) -> Result<Ended, CommandError> {
     let timeout = args.timeout().saturating_sub(means.clock.elapsed());
     let stable = args.stable.map(Duration::from).unwrap_or_default();
+    let all = report.steps.iter().map(|step| step.id.clone());
+    let (judged, others) = judged::part(cluster, all).await;
+    if !others.is_empty() {
+        let words = format!("{}: its kind has no status that could say so", shown::names(&others));
+        say(palette(ui), "Not judged", &words, &mut ui.stderr())?;
+    }
+    if judged.is_empty() {
+        return Ok(Ended::Met(Met { objects: judged, after: Duration::ZERO, errors: 0 }));
+    }
     let mut all = Wait::new(Goal::Ready, Terms { timeout, stable, ..Terms::default() });
-    for step in &report.steps {
-        let added = all.object(step.id.clone());
+    for id in judged {
+        let added = all.object(id);
         all = added.map_err(|error| CommandError::new(Exit::Internal, &error))?;
     }
     waiting::wait(cluster, &all, means.clock, &means.cancel, ui).await

@@ -126,6 +126,7 @@ impl<'a> Printer<'a> {
         let count = objects(report.steps.len());
         match ended {
             Ended::Met(met) => {
+                let count = objects(met.objects.len());
                 let words = format!("{count} in {:.1}s", met.after.as_secs_f64());
                 say(self.palette, "Ready", &words, &mut out)?;
             }
@@ -141,17 +142,19 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// Names what an interruption has kept from its turn, as far as there is room.
+/// Names what an interruption has kept from its turn.
 fn no_turn(report: &Report) -> Option<String> {
     let left = report.steps.iter().filter(|step| matches!(step.outcome, Outcome::NoTurn));
-    let names: Vec<String> = left.map(|step| step.id.to_string()).collect();
-    let more = names.len().saturating_sub(NAMED);
-    let first = names[..names.len() - more].join(", ");
-    match (names.len(), more) {
-        (0, _) => None,
-        (count, 0) => Some(format!("{}: {first}", objects(count))),
-        (count, more) => Some(format!("{}: {first} and {more} more", objects(count))),
-    }
+    let left: Vec<ObjectId> = left.map(|step| step.id.clone()).collect();
+    (!left.is_empty()).then(|| names(&left))
+}
+
+/// Counts objects, and names them as far as there is room.
+pub(super) fn names(ids: &[ObjectId]) -> String {
+    let more = ids.len().saturating_sub(NAMED);
+    let first: Vec<String> = ids.iter().take(NAMED).map(ToString::to_string).collect();
+    let first = format!("{}: {}", objects(ids.len()), first.join(", "));
+    if more == 0 { first } else { format!("{first} and {more} more") }
 }
 
 /// Counts objects.

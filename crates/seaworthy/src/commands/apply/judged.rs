@@ -1,0 +1,44 @@
+//! Whether anybody can tell that an object is ready.
+
+use std::collections::HashMap;
+
+use objects::{Cluster, Kind, ObjectId};
+
+/// Parts objects into those that can be waited for, and those of kinds that
+/// were defined without a status: nothing will ever say that they are ready.
+pub(super) async fn part(
+    cluster: &Cluster,
+    all: impl Iterator<Item = ObjectId>,
+) -> (Vec<ObjectId>, Vec<ObjectId>) {
+    let mut known: HashMap<Kind, bool> = HashMap::new();
+    let (mut judged, mut others) = (Vec::new(), Vec::new());
+    for id in all {
+        let has_status = match known.get(&id.kind) {
+            Some(has_status) => *has_status,
+            None => has_status(cluster, &id.kind).await,
+        };
+        known.insert(id.kind.clone(), has_status);
+        if has_status { judged.push(id) } else { others.push(id) }
+    }
+    (judged, others)
+}
+
+/// Asks the definition of a kind. What is not defined in the cluster, or may not
+/// be looked at, is waited for like everything else.
+async fn has_status(cluster: &Cluster, kind: &Kind) -> bool {
+    // Definitions have groups with dots; Kubernetes' own are left alone.
+    let own = !kind.group.contains('.') || kind.group.ends_with(".k8s.io");
+    if own {
+        return true;
+    }
+    let Ok(resource) = cluster.resource(kind).await else { return true };
+    let name = format!("{}.{}", resource.plural, kind.group);
+    let definitions = Kind::new("apiextensions.k8s.io/v1", "CustomResourceDefinition");
+    let Ok(definitions) = definitions else { return true };
+    let Ok(Some(definition)) = cluster.get(&definitions.named(None, name)).await else {
+        return true;
+    };
+    let versions = definition.items("/spec/versions");
+    let version = versions.iter().find(|version| version["name"] == kind.version.as_str());
+    version.is_none_or(|version| version["subresources"]["status"].is_object())
+}
