@@ -19,6 +19,9 @@
 //!   moment loses nothing: the same command, run again, goes on.
 //! - Every problem of the set is reported, not only the first. What waits for
 //!   an object that failed is left; everything else goes on.
+//! - [`Cluster::diff_set`](crate::Cluster::diff_set) and
+//!   [`Cluster::drift_of_set`](crate::Cluster::drift_of_set) go the same way up to
+//!   the look, and then ask by dry runs, page by page, only about what may differ.
 //! - A request is repeated only where its class says so, within the patience
 //!   that was given, and a pause that the API asks for holds up the whole set.
 
