@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use rig::ControlPlane;
+use rig::{ControlPlane, FaultyProxy, Kubectl};
 use serde_json::{Value, json};
 
 use crate::measure::{self, Cost};
@@ -24,6 +24,11 @@ impl Harness {
 
     /// Makes a namespace, and the manifest of the objects in it.
     pub(crate) fn namespace(&self, name: &str) -> Manifest {
+        self.namespace_of(name, self.count)
+    }
+
+    /// Makes a namespace, and the manifest of so many objects in it.
+    pub(crate) fn namespace_of(&self, name: &str, count: usize) -> Manifest {
         self.plane.kubectl().run(&["create", "namespace", name]).unwrap();
         let object = |n: usize| {
             json!({ "apiVersion": "v1", "kind": "ConfigMap",
@@ -31,7 +36,7 @@ impl Harness {
                     "labels": { "app": "bench" } },
                 "data": { "text": "x".repeat(60), "number": n.to_string() } })
         };
-        let objects: Vec<Value> = (0..self.count).map(object).collect();
+        let objects: Vec<Value> = (0..count).map(object).collect();
         let write = |file: &str, text: String| {
             let path = self.folder.path().join(format!("{name}-{file}"));
             std::fs::write(&path, text).unwrap();
@@ -53,6 +58,15 @@ impl Harness {
         command
     }
 
+    pub(crate) fn admin(&self) -> &Kubectl {
+        self.plane.kubectl()
+    }
+
+    /// A proxy that counts what is asked.
+    pub(crate) fn counting(&self) -> FaultyProxy {
+        FaultyProxy::start(self.plane.access()).unwrap()
+    }
+
     /// The resource versions of all objects of a namespace, in one text.
     pub(crate) fn versions(&self, namespace: &str) -> String {
         let path = "jsonpath={.items[*].metadata.resourceVersion}";
@@ -69,6 +83,13 @@ impl Harness {
         std::fs::copy(&manifest.yaml, chart.join("templates/all.yaml")).unwrap();
         chart
     }
+}
+
+/// `seaworthy`, with a way to the API.
+pub(crate) fn seaworthy(kubeconfig: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_seaworthy"));
+    command.env("KUBECONFIG", kubeconfig);
+    command
 }
 
 /// Objects of one namespace, in the forms that the contestants read.
@@ -88,10 +109,13 @@ impl Manifest {
 
     /// `seaworthy` with a command on the manifest.
     pub(crate) fn ours(&self, harness: &Harness, args: &[&str]) -> Cost {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_seaworthy"));
-        command.args(args).arg("--kubeconfig").arg(harness.kubeconfig());
-        command.arg("-f").arg(&self.yaml);
-        measure::run(&mut command)
+        self.ours_by(harness.kubeconfig(), args)
+    }
+
+    /// `seaworthy` with a command on the manifest, by another way to the API.
+    pub(crate) fn ours_by(&self, kubeconfig: &Path, args: &[&str]) -> Cost {
+        let mut command = seaworthy(kubeconfig);
+        measure::run(command.args(args).arg("-f").arg(&self.yaml))
     }
 
     /// `kubectl` with a command on the manifest.

@@ -18,7 +18,7 @@ use hyper_util::rt::TokioExecutor;
 use kube::Config;
 use kube::client::ConfigExt as _;
 use kube::config::{KubeConfigOptions, Kubeconfig};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Enough to keep the server busy; more only makes a queue there.
 const IN_FLIGHT: usize = 32;
@@ -68,6 +68,30 @@ impl Work {
             }
         }
         .unwrap()
+    }
+}
+
+/// Somebody who changes a map at a moment that is known.
+pub(crate) struct Hand {
+    runtime: tokio::runtime::Runtime,
+    http: Http,
+    server: String,
+}
+
+impl Hand {
+    pub(crate) fn new(kubeconfig: &Path) -> Self {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let (http, server) = runtime.block_on(connect(kubeconfig));
+        Self { runtime, http, server }
+    }
+
+    /// Makes `k` of a map this value.
+    pub(crate) fn set(&self, namespace: &str, name: &str, value: &str) {
+        let map = json!({ "apiVersion": "v1", "kind": "ConfigMap",
+            "metadata": { "name": name, "namespace": namespace }, "data": { "k": value } });
+        let request = Work::Apply.request(&self.server, &map);
+        let answer = self.runtime.block_on(self.http.request(request)).unwrap();
+        assert!(answer.status().is_success(), "{}", answer.status());
     }
 }
 
