@@ -48,6 +48,11 @@ impl Harness {
         Manifest { namespace: name.to_owned(), yaml, list }
     }
 
+    /// How many objects a namespace has, unless told otherwise.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
     pub(crate) fn kubeconfig(&self) -> &Path {
         self.plane.access().kubeconfig()
     }
