@@ -37,7 +37,9 @@ impl Latency {
         let mut all = Vec::new();
         for batch in 0..BATCHES {
             let names: Vec<String> = (0..BATCH).map(|n| format!("w-{batch}-{n}")).collect();
-            names.iter().for_each(|name| hand.set(namespace, name, "no"));
+            for name in &names {
+                hand.set(namespace, name, "no");
+            }
             let start = |name: &String| start(&mut wait(name));
             let mut waiting: Vec<Child> = names.iter().map(start).collect();
             thread::sleep(START);

@@ -89,7 +89,7 @@ fn sail(harness: &Harness, round: usize, table: &mut Table) {
     let there = |who: &str| harness.namespace(&format!("{who}-{round}"));
     let (raw, ours) = (there("raw"), there("seaworthy"));
     // Whoever comes first may find a server that is still warming up.
-    if round % 2 == 0 {
+    if round.is_multiple_of(2) {
         limit(harness, &raw, table);
         apply(harness, &ours, table);
     } else {
@@ -190,7 +190,12 @@ fn drift(harness: &Harness, table: &mut Table, goals: &mut Goals) {
     let counts = proxy.counts().borrow().clone();
     let (lists, asked) = (counts.of("list", "configmaps"), counts.of("patch", "configmaps"));
     println!("  drift    {lists} pages listed, {asked} objects asked about");
-    goals.add("drift: objects asked about", Some(asked as f64), "", Bound::AtMost(0.0));
+    goals.add(
+        "drift: objects asked about",
+        u32::try_from(asked).ok().map(f64::from),
+        "",
+        Bound::AtMost(0.0),
+    );
     let peak = table.peak("drift", "seaworthy");
     goals.add("drift: memory", peak, "MiB", Bound::AtMost(300.0));
 }
