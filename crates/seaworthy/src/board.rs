@@ -15,6 +15,9 @@ use crate::ui::Ui;
 /// Ten frames a second: a clock that moves, and nothing that flickers.
 pub(crate) const FRAME: Duration = Duration::from_millis(100);
 
+/// Where nothing moves, what is waited for is said again after so long.
+const SILENCE: Duration = Duration::from_secs(30);
+
 /// Shows objects that are waited for, and lines that stay.
 pub(crate) struct Board<'a> {
     ui: &'a Ui,
@@ -25,23 +28,29 @@ pub(crate) struct Board<'a> {
     rows: BTreeMap<String, (Duration, String)>,
     /// What the last line says, such as `3 of 5 ready`.
     sum: String,
+    /// When something was last said.
+    said: Duration,
 }
 
 impl<'a> Board<'a> {
     pub(crate) fn new(ui: &'a Ui, clock: Clock) -> Self {
         let canvas = ui.screen().map(|_| Canvas::default());
         let palette = palette(ui);
-        Self { ui, palette, clock, canvas, rows: BTreeMap::new(), sum: String::new() }
-    }
-
-    /// Returns whether there is something that moves.
-    pub(crate) fn moves(&self) -> bool {
-        self.canvas.is_some()
+        Self {
+            ui,
+            palette,
+            clock,
+            canvas,
+            rows: BTreeMap::new(),
+            sum: String::new(),
+            said: Duration::ZERO,
+        }
     }
 
     /// Says something for people.
     pub(crate) fn say(&mut self, verb: &str, words: &str) -> io::Result<()> {
         self.clear()?;
+        self.said = self.clock.elapsed();
         say(self.palette, verb, words, &mut self.ui.stderr())?;
         self.tick()
     }
@@ -63,11 +72,10 @@ impl<'a> Board<'a> {
             return Ok(());
         }
         missing.clone_into(&mut row.1);
-        if self.moves() {
+        if self.canvas.is_some() {
             return self.tick();
         }
-        let words = if name.is_empty() { missing.to_owned() } else { format!("{name}: {missing}") };
-        say(self.palette, "Waiting", &words, &mut self.ui.stderr())
+        self.say("Waiting", &row_words(name, missing))
     }
 
     /// Ends the wait for somebody.
@@ -85,13 +93,27 @@ impl<'a> Board<'a> {
         self.rows.iter().map(|(name, (_, missing))| (name.as_str(), missing.as_str()))
     }
 
-    /// Draws what moves as it is now.
+    /// Draws what moves as it is now; where nothing moves, a long silence is
+    /// broken by what is waited for.
     pub(crate) fn tick(&mut self) -> io::Result<()> {
-        let Some(screen) = self.ui.screen() else { return Ok(()) };
+        let Some(screen) = self.ui.screen() else { return self.break_silence() };
         let moving = self.frame(screen.columns, screen.rows);
         let Some(canvas) = &mut self.canvas else { return Ok(()) };
         // Not through a stream that strips escapes: a frame moves without colour too.
         canvas.show(&[], moving, &mut io::stderr().lock())
+    }
+
+    fn break_silence(&mut self) -> io::Result<()> {
+        let now = self.clock.elapsed();
+        if now.saturating_sub(self.said) < SILENCE {
+            return Ok(());
+        }
+        let Some((name, (since, missing))) = self.rows.first_key_value() else { return Ok(()) };
+        let since = span(now.saturating_sub(*since)).roughly();
+        let more = self.rows.len() - 1;
+        let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+        let words = format!("{} (for {since}{more})", row_words(name, missing));
+        self.say("Waiting", &words)
     }
 
     /// Takes what moves off the screen.
@@ -135,6 +157,10 @@ impl<'a> Board<'a> {
         lines.push(told(self.palette, "Elapsed", sum.trim_start_matches(", "), columns));
         lines
     }
+}
+
+fn row_words(name: &str, missing: &str) -> String {
+    if name.is_empty() { missing.to_owned() } else { format!("{name}: {missing}") }
 }
 
 /// Returns a duration as people read it.

@@ -1,24 +1,23 @@
-//! Waiting for objects, in front of people: what is waited for and why while
-//! it lasts, and the chain of causes where it was in vain.
+//! Waiting for objects, in front of people: what is missing and why while it
+//! lasts, and the chain of causes where it was in vain. `wait` and
+//! `apply --wait` tell it alike.
 
-mod display;
-mod ending;
+mod record;
+mod shown;
+mod words;
 
 use std::time::Duration;
 
 use events::Clock;
-use objects::{Cluster, Met, ObjectId, Unmet, Wait, WaitError};
-use tokio_util::sync::CancellationToken;
+use objects::{Cluster, Met, Miss, Missed, Unmet, Wait, WaitError};
 
+use crate::board::FRAME;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
-use display::Display;
+use shown::Shown;
 
-pub(crate) use ending::{record, tell};
-
-/// Ten looks a second at the clock: a line that moves, and nothing that flickers.
-const TICK: Duration = Duration::from_millis(100);
+pub(crate) use record::record;
 
 /// How a wait ended.
 pub(crate) enum Ended {
@@ -27,67 +26,78 @@ pub(crate) enum Ended {
     /// Somebody has not.
     Unmet(Box<Unmet>),
     /// Somebody asked for the end.
-    Interrupted {
-        /// Who had not reached the goal by then, and why.
-        open: Vec<(ObjectId, String)>,
-        /// After how long.
-        after: Duration,
-    },
+    Interrupted(Interrupted),
 }
 
-/// Waits, tells people of it, and ends early where that is asked for.
+/// A wait that somebody has ended.
+pub(crate) struct Interrupted {
+    /// The goal, as it is written on the command line.
+    goal: String,
+    /// Who had not reached it, and what was missing.
+    open: Vec<(String, String)>,
+    /// How many had, and after how long, such as `after 3.0s, 2 ready`.
+    pub(crate) words: String,
+}
+
+/// Waits and tells people of it, until `stop` comes at the latest.
 pub(crate) async fn wait(
     cluster: &Cluster,
     wait: &Wait,
     clock: Clock,
-    cancel: &CancellationToken,
+    stop: impl Future<Output = ()>,
     ui: &Ui,
 ) -> Result<Ended, CommandError> {
     let start = clock.elapsed();
-    let mut display = Display::new(ui, wait);
+    let mut shown = Shown::new(ui, clock, wait);
+    shown.begin(wait)?;
     let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
-    let mut observe = move |event| drop(tell.send(event));
-    let mut work = Box::pin(cluster.wait(wait, clock, &mut observe));
-    let mut ticks = tokio::time::interval(TICK);
-    // Only reads are dropped where somebody asks for the end.
-    let ended = loop {
-        let at = clock.elapsed().saturating_sub(start);
-        tokio::select! {
-            biased;
-            () = cancel.cancelled() => {
-                break Ended::Interrupted { open: display.open(), after: at };
+    let mut tell = |event| drop(tell.send(event));
+    let ended = {
+        let mut waiting = std::pin::pin!(cluster.wait(wait, clock, &mut tell));
+        let mut stop = std::pin::pin!(stop);
+        loop {
+            tokio::select! {
+                ended = &mut waiting => break Some(ended),
+                Some(event) = told.recv() => shown.event(&event)?,
+                () = clock.sleep(FRAME) => shown.tick()?,
+                () = &mut stop => break None,
             }
-            Some(event) = told.recv() => display.hear(event, at)?,
-            ended = &mut work => break of(ended)?,
-            _ = ticks.tick() => display.tick(at)?,
         }
     };
-    drop(work);
-    let at = clock.elapsed().saturating_sub(start);
     while let Ok(event) = told.try_recv() {
-        display.hear(event, at)?;
+        shown.event(&event)?;
     }
-    display.end()?;
-    Ok(ended)
+    finish(ended, clock.elapsed().saturating_sub(start), shown)
 }
 
-fn of(ended: Result<Met, WaitError>) -> Result<Ended, CommandError> {
+fn finish(
+    ended: Option<Result<Met, WaitError>>,
+    after: Duration,
+    mut shown: Shown<'_>,
+) -> Result<Ended, CommandError> {
     match ended {
-        Ok(met) => Ok(Ended::Met(met)),
-        Err(WaitError::Unmet(unmet)) => Ok(Ended::Unmet(unmet)),
-        Err(error @ (WaitError::Nobody | WaitError::NoRollout(_))) => {
-            Err(CommandError::new(Exit::Usage, &error))
+        Some(Ok(met)) => {
+            shown.met(&met)?;
+            Ok(Ended::Met(met))
         }
+        Some(Err(WaitError::Unmet(unmet))) => {
+            shown.unmet(&unmet)?;
+            Ok(Ended::Unmet(unmet))
+        }
+        Some(Err(error)) => Err(CommandError::new(Exit::Usage, &error)),
+        None => Ok(Ended::Interrupted(shown.interrupted(after)?)),
     }
 }
 
 impl Ended {
-    /// Returns how the process ends.
+    /// Returns how the process ends. Where nobody could look, nothing is known
+    /// of the goal.
     pub(crate) fn exit(&self) -> Exit {
+        let refused = |missed: &Missed| matches!(missed.why, Some(Miss::Refused(_)));
         match self {
             Self::Met(_) => Exit::Done,
-            Self::Interrupted { .. } => Exit::Interrupted,
-            Self::Unmet(unmet) if ending::is_refused(unmet) => Exit::Refused,
+            Self::Interrupted(_) => Exit::Interrupted,
+            Self::Unmet(unmet) if unmet.missed.iter().any(refused) => Exit::Refused,
             Self::Unmet(_) => Exit::NotProven,
         }
     }

@@ -14,10 +14,10 @@ fn apply_waits_until_everything_is_ready() {
     let ran = shore.run("apply", &["-f", "app.yaml", "--wait", "--stable", "1s"]);
     assert_eq!(ran.exit, 0, "{ran}");
     assert!(ran.stderr.contains("Applied 2 objects: 2 created"), "{ran}");
-    assert!(ran.stderr.contains("Ready 2 objects in "), "{ran}");
+    assert!(ran.stderr.contains("Done all 2 objects are ready after "), "{ran}");
     let json = shore.run("apply", &["-f", "app.yaml", "--wait", "-o", "json"]);
     let record: Value = serde_json::from_str(&json.stdout).unwrap();
-    assert_eq!((json.exit, &record["waited"]["ready"]), (0, &Value::Bool(true)), "{json}");
+    assert_eq!((json.exit, &record["waited"]["met"]), (0, &Value::Bool(true)), "{json}");
 }
 
 #[test]
@@ -37,7 +37,8 @@ fn what_nobody_can_judge_is_told_and_not_waited_for() {
     shore.kubectl(&["delete", "crd", &format!("things.{group}")]);
     assert_eq!(ran.exit, 0, "{ran}");
     assert!(ran.stderr.contains(&format!("Not judged 1 object: thing.{group}/t")), "{ran}");
-    assert!(ran.stderr.contains("Ready 1 object in "), "{ran}");
+    let ready = format!("Ready customresourcedefinition.apiextensions.k8s.io/things.{group}");
+    assert!(ran.stderr.contains(&ready), "{ran}");
 }
 
 #[test]
@@ -48,8 +49,8 @@ fn what_is_not_ready_in_time_is_explained() {
     let ran = shore.run("apply", &["-f", "app.yaml", "--wait", "--timeout", "4s"]);
     assert_eq!(ran.exit, 3, "{ran}");
     assert!(ran.stderr.contains("Applied 2 objects: 2 created"), "{ran}");
-    assert!(ran.stderr.contains("Waiting deployment.apps/web in namespace"), "{ran}");
-    assert!(ran.stderr.contains("error: 1 of 2 is not `ready` after "), "{ran}");
+    assert!(ran.stderr.contains("Waiting deployment.apps/web: "), "{ran}");
+    assert!(ran.stderr.contains("error: deployment.apps/web in namespace "), "{ran}");
     let told = ran.stderr.split("error: ").nth(1).unwrap();
     for link in ["  because  deployment web: 0 of 1 pods", "←  pod web-", "  next     kubectl -n "]
     {
@@ -57,7 +58,7 @@ fn what_is_not_ready_in_time_is_explained() {
     }
     let json = shore.run("apply", &["-f", "app.yaml", "--wait", "--timeout", "2s", "-o", "json"]);
     let record: Value = serde_json::from_str(&json.stdout).unwrap();
-    let open = &record["waited"]["open"][0];
+    let open = &record["waited"]["objects"][0];
     assert_eq!((json.exit, &record["whole"]), (3, &Value::Bool(true)), "{json}");
     assert!(open["chain"][0].as_str().unwrap().starts_with("deployment web"), "{json}");
 }
@@ -68,11 +69,12 @@ fn an_interrupted_wait_says_what_is_open() {
     shore.workplace.write("app.yaml", map("a", "1") + &deployment("web", 1));
     let kubeconfig = shore.namespace.access().kubeconfig();
     let args = ["-f", "app.yaml", "--wait"];
-    let (exit, said) = shore.interrupt_at("Waiting", kubeconfig, "apply", &args);
+    let (exit, said) =
+        shore.interrupt_at("Waiting deployment.apps/web", kubeconfig, "apply", &args);
     assert_eq!(exit, 5, "{said}");
     assert!(said.contains("Stopping Ctrl-C"), "{said}");
-    assert!(said.contains("Not waited 2 objects: all applied, 1 not ready after "), "{said}");
-    assert!(said.contains("  open     deployment.apps/web in namespace "), "{said}");
+    assert!(said.contains(", 1 ready; 2 objects applied before"), "{said}");
+    assert!(said.contains("Awaited deployment.apps/web: "), "{said}");
 }
 
 #[test]

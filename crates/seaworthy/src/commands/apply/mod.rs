@@ -151,7 +151,7 @@ async fn wait(
         let added = all.object(id);
         all = added.map_err(|error| CommandError::new(Exit::Internal, &error))?;
     }
-    waiting::wait(cluster, &all, means.clock, &means.cancel, ui).await
+    waiting::wait(cluster, &all, means.clock, means.cancel.cancelled(), ui).await
 }
 
 /// The first signal lets the calls under way finish, the second does not wait.
@@ -174,7 +174,8 @@ fn finish(
     match (ui.output(), ended) {
         (Output::Json, _) => ui.json(&record::record(report, printer.dry_run(), ended))?,
         (Output::Text, None) => printer.end(report, means.clock.elapsed())?,
-        (Output::Text, Some(ended)) => printer.waited(report, ended)?,
+        (Output::Text, Some(Ended::Interrupted(wait))) => printer.interrupted(report, wait)?,
+        (Output::Text, Some(_)) => {}
     }
     let exit = match ended {
         Some(ended) => ended.exit(),

@@ -1,7 +1,7 @@
 //! What `apply` tells machines.
 
 use objects::set::{End, Outcome, Pruned, Report, Step, StepError};
-use objects::{ObjectId, Trouble};
+use objects::{Goal, ObjectId, Trouble};
 use serde_json::{Value, json};
 
 use crate::waiting::{self, Ended};
@@ -11,7 +11,7 @@ pub(super) fn record(report: &Report, dry_run: bool, waited: Option<&Ended>) -> 
     let objects: Vec<Value> = report.steps.iter().map(object).collect();
     let pruned: Vec<Value> = report.pruned.iter().map(ended).collect();
     json!({ "dryRun": dry_run, "whole": report.is_whole(), "objects": objects, "pruned": pruned,
-        "notPruned": report.not_pruned, "waited": waited.map(waiting::record) })
+        "notPruned": report.not_pruned, "waited": waited.map(|ended| waiting::record(&Goal::Ready, ended)) })
 }
 
 pub(crate) fn identity(id: &ObjectId) -> Value {

@@ -10,7 +10,7 @@ use report::terminal::{Palette, say};
 use crate::cli::Output;
 use crate::commands::palette;
 use crate::ui::Ui;
-use crate::waiting::{self, Ended};
+use crate::waiting::Interrupted;
 
 /// The verb for what an interruption has kept from its turn.
 const NO_TURN: &str = "Not applied";
@@ -120,25 +120,11 @@ impl<'a> Printer<'a> {
         out.flush()
     }
 
-    /// Shows how the wait for what was applied has ended.
-    pub(super) fn waited(&mut self, report: &Report, ended: &Ended) -> io::Result<()> {
-        let mut out = self.ui.stderr();
+    /// Says what an interrupted wait for what was applied means for it.
+    pub(super) fn interrupted(&self, report: &Report, wait: &Interrupted) -> io::Result<()> {
         let count = objects(report.steps.len());
-        match ended {
-            Ended::Met(met) => {
-                let count = objects(met.objects.len());
-                let words = format!("{count} in {:.1}s", met.after.as_secs_f64());
-                say(self.palette, "Ready", &words, &mut out)?;
-            }
-            Ended::Unmet(_) => waiting::tell(ended, &mut out)?,
-            Ended::Interrupted { open, after } => {
-                let (open, after) = (open.len(), after.as_secs_f64());
-                let words = format!("{count}: all applied, {open} not ready after {after:.1}s");
-                say(self.palette, "Not waited", &words, &mut out)?;
-                waiting::tell(ended, &mut out)?;
-            }
-        }
-        out.flush()
+        let words = format!("{}; {count} applied before", wait.words);
+        say(self.palette, "Interrupted", &words, &mut self.ui.stderr())
     }
 }
 

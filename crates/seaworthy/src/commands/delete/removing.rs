@@ -131,7 +131,7 @@ impl Work {
                 tokio::select! {
                     ended = &mut removing => break Some(ended),
                     Some(event) = told.recv() => shown.event(&event)?,
-                    () = clock.sleep(FRAME), if shown.moves() => shown.tick()?,
+                    () = clock.sleep(FRAME) => shown.tick()?,
                     _ = signals.next() => break None,
                 }
             }

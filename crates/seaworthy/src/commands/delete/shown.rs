@@ -55,10 +55,6 @@ impl<'a> Shown<'a> {
         }
     }
 
-    pub(super) fn moves(&self) -> bool {
-        self.board.moves()
-    }
-
     pub(super) fn tick(&mut self) -> io::Result<()> {
         self.board.tick()
     }

@@ -1,23 +1,21 @@
 //! `wait`: waits until Kubernetes objects are what they should be.
 
-mod record;
-mod shown;
-mod words;
-
 use std::time::Duration;
 
 use clap::Args;
 use events::Clock;
-use objects::{Cluster, Goal, Met, Miss, Terms, Unmet, Wait, WaitError};
+use objects::{Cluster, Goal, Terms, Wait};
+use report::terminal::say;
 
 use crate::access::AccessArgs;
-use crate::board::FRAME;
 use crate::cli::Output;
 use crate::command_error::CommandError;
+use crate::commands::palette;
 use crate::exit::Exit;
 use crate::running::Signals;
 use crate::selection::{Selected, SelectionArgs};
 use crate::ui::Ui;
+use crate::waiting::{self, Ended};
 
 /// Wait until Kubernetes objects are what they should be
 ///
@@ -75,7 +73,7 @@ pub(crate) fn run(args: &WaitArgs, ui: &Ui) -> Result<(), CommandError> {
             Ok((args.wait(selected)?, cluster))
         };
         let (what, cluster) = signals.or_stop(resolving).await?;
-        wait(what, &cluster, signals, ui).await
+        wait(&what, &cluster, signals, ui).await
     });
     // Whatever still waits for an answer must not hold up the end.
     runtime.shutdown_background();
@@ -83,69 +81,26 @@ pub(crate) fn run(args: &WaitArgs, ui: &Ui) -> Result<(), CommandError> {
 }
 
 async fn wait(
-    wait: Wait,
+    wait: &Wait,
     cluster: &Cluster,
     mut signals: Signals,
     ui: &Ui,
 ) -> Result<(), CommandError> {
-    let clock = Clock::real();
-    let mut shown = shown::Shown::new(ui, clock, &wait);
-    shown.begin(&wait)?;
-    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
-    let mut tell = |event| drop(tell.send(event));
-    let ended = {
-        let mut waiting = std::pin::pin!(cluster.wait(&wait, clock, &mut tell));
-        loop {
-            tokio::select! {
-                ended = &mut waiting => break Some(ended),
-                Some(event) = told.recv() => shown.event(&event)?,
-                () = clock.sleep(FRAME), if shown.moves() => shown.tick()?,
-                _ = signals.next() => break None,
-            }
-        }
+    let stop = async {
+        signals.next().await;
     };
-    while let Ok(event) = told.try_recv() {
-        shown.event(&event)?;
+    let ended = waiting::wait(cluster, wait, Clock::real(), stop, ui).await?;
+    if let Ended::Interrupted(interrupted) = &ended {
+        let words = format!("{}; nothing was changed", interrupted.words);
+        say(palette(ui), "Interrupted", &words, &mut ui.stderr())?;
     }
-    finish(ended, shown, ui)
-}
-
-fn finish(
-    ended: Option<Result<Met, WaitError>>,
-    mut shown: shown::Shown<'_>,
-    ui: &Ui,
-) -> Result<(), CommandError> {
-    let json = ui.output() == Output::Json;
-    match ended {
-        Some(Ok(met)) => {
-            shown.met(&met)?;
-            if json {
-                ui.json(&record::met(shown.goal(), &met))?;
-            }
-            Ok(())
-        }
-        Some(Err(WaitError::Unmet(unmet))) => {
-            shown.unmet(&unmet)?;
-            if json {
-                ui.json(&record::unmet(&unmet))?;
-            }
-            Err(CommandError::told(exit(&unmet)))
-        }
-        Some(Err(error)) => Err(CommandError::new(Exit::Usage, &error)),
-        None => {
-            let record = shown.interrupted()?;
-            if json {
-                ui.json(&record)?;
-            }
-            Err(CommandError::told(Exit::Interrupted))
-        }
+    if ui.output() == Output::Json {
+        ui.json(&waiting::record(wait.goal(), &ended))?;
     }
-}
-
-/// Where nobody could look, nothing is known of the goal.
-fn exit(unmet: &Unmet) -> Exit {
-    let refused = |missed: &objects::Missed| matches!(missed.why, Some(Miss::Refused(_)));
-    if unmet.missed.iter().any(refused) { Exit::Refused } else { Exit::NotProven }
+    match ended.exit() {
+        Exit::Done => Ok(()),
+        exit => Err(CommandError::told(exit)),
+    }
 }
 
 // === impl WaitArgs ===

@@ -1,19 +1,22 @@
-//! What `wait` shows.
+//! What a wait shows.
 
 use std::collections::BTreeSet;
 use std::io;
+use std::time::Duration;
 
 use events::{Because, Clock, NextStep};
 use objects::{Goal, Met, Miss, Missed, ObjectId, Subject, Unmet, Wait, WaitEvent};
 use report::terminal::Mishap;
-use serde_json::{Value, json};
 
+use super::Interrupted;
 use super::words::{state, subjects, verb, wish};
 use crate::board::{Board, count, span};
 use crate::ui::Ui;
 
 /// So many of those that were missed are told of in full.
 const EXPLAINED: usize = 3;
+/// Of more than these, only those are told of that had to be waited for.
+const FEW: usize = 10;
 /// So much of a reason is told while the wait goes on, in characters.
 const IN_SHORT: usize = 140;
 
@@ -21,9 +24,11 @@ const IN_SHORT: usize = 140;
 pub(super) struct Shown<'a> {
     board: Board<'a>,
     goal: Goal,
-    clock: Clock,
     names: Names,
-    met: Vec<ObjectId>,
+    /// Whether each one is told of, even those that were there from the start.
+    few: bool,
+    waited_for: BTreeSet<ObjectId>,
+    met: BTreeSet<ObjectId>,
     troubles: BTreeSet<String>,
 }
 
@@ -39,19 +44,12 @@ impl<'a> Shown<'a> {
         Self {
             board,
             goal,
-            clock,
             names: Names::of(wait),
-            met: Vec::new(),
+            few: wait.subjects().len() <= FEW,
+            waited_for: BTreeSet::new(),
+            met: BTreeSet::new(),
             troubles: BTreeSet::new(),
         }
-    }
-
-    pub(super) fn goal(&self) -> &Goal {
-        &self.goal
-    }
-
-    pub(super) fn moves(&self) -> bool {
-        self.board.moves()
     }
 
     pub(super) fn tick(&mut self) -> io::Result<()> {
@@ -78,7 +76,10 @@ impl<'a> Shown<'a> {
         match event {
             WaitEvent::Waiting { id, because } => {
                 let name = id.as_ref().map_or(String::new(), |id| self.names.name(id));
-                self.met.retain(|met| Some(met) != id.as_ref());
+                if let Some(id) = id {
+                    self.met.remove(id);
+                    self.waited_for.insert(id.clone());
+                }
                 self.board.wait_for(&name, &in_short(because))?;
             }
             WaitEvent::Holding { id, stable } => {
@@ -88,14 +89,15 @@ impl<'a> Shown<'a> {
                     state(&self.goal),
                     span(*stable).roughly()
                 );
-                self.board.wait_for(&name, &words)?;
+                if self.few || self.waited_for.contains(id) {
+                    self.board.wait_for(&name, &words)?;
+                }
             }
             WaitEvent::Met { id, after } => {
                 let name = self.names.name(id);
                 self.board.done(&name);
                 self.board.done("");
-                if !self.met.contains(id) {
-                    self.met.push(id.clone());
+                if self.met.insert(id.clone()) && (self.few || self.waited_for.contains(id)) {
                     self.board.say(verb(&self.goal), &format!("{name} after {}", span(*after)))?;
                 }
             }
@@ -184,7 +186,7 @@ impl<'a> Shown<'a> {
     }
 
     /// Says what was still waited for.
-    pub(super) fn interrupted(&mut self) -> io::Result<Value> {
+    pub(super) fn interrupted(&mut self, after: Duration) -> io::Result<Interrupted> {
         let open = self.open();
         self.board.end()?;
         for (name, missing) in &open {
@@ -192,13 +194,8 @@ impl<'a> Shown<'a> {
                 if name.is_empty() { missing.clone() } else { format!("{name}: {missing}") };
             self.board.say("Awaited", &words)?;
         }
-        let after = span(self.clock.elapsed());
-        let words =
-            format!("after {after}, {} {}; nothing was changed", self.met.len(), state(&self.goal));
-        self.board.say("Interrupted", &words)?;
-        let open = open.iter().map(|(name, missing)| json!({ "object": name, "because": missing }));
-        Ok(json!({ "goal": self.goal.to_string(), "met": false, "interrupted": true,
-            "awaited": open.collect::<Vec<_>>() }))
+        let words = format!("after {}, {} {}", span(after), self.met.len(), state(&self.goal));
+        Ok(Interrupted { goal: self.goal.to_string(), open, words })
     }
 
     fn open(&self) -> Vec<(String, String)> {
