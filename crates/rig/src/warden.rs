@@ -95,11 +95,12 @@ pub fn stand_guard(dir: &Path) -> io::Result<Vec<Leftover>> {
 fn program() -> Result<PathBuf, WardenError> {
     static BUILDING: Mutex<()> = Mutex::new(());
     let _one = BUILDING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let path = beside(&env::current_exe()?).join(PROGRAM);
+    let folder = beside(&env::current_exe()?);
+    let path = folder.join(PROGRAM);
     if is_current(&path) {
         return Ok(path);
     }
-    build()?;
+    build(profile(&folder))?;
     Ok(path)
 }
 
@@ -108,6 +109,14 @@ fn beside(executable: &Path) -> PathBuf {
     let dir = executable.parent().unwrap_or(Path::new("."));
     let dir = if dir.ends_with("deps") { dir.parent().unwrap_or(dir) } else { dir };
     dir.to_owned()
+}
+
+/// Returns the profile whose programs lie in a folder of cargo's output.
+fn profile(folder: &Path) -> &str {
+    match folder.file_name().and_then(|name| name.to_str()) {
+        Some("debug") | None => "dev",
+        Some(profile) => profile,
+    }
 }
 
 fn is_current(program: &Path) -> bool {
@@ -121,12 +130,12 @@ fn newest_source() -> Option<SystemTime> {
     SOURCES.iter().filter_map(modified).max()
 }
 
-fn build() -> Result<(), WardenError> {
+fn build(profile: &str) -> Result<(), WardenError> {
     say("Building", PROGRAM);
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
     let output = Command::new(cargo)
-        .args(["build", "--quiet", "--bin", PROGRAM, "--manifest-path"])
+        .args(["build", "--quiet", "--profile", profile, "--bin", PROGRAM, "--manifest-path"])
         .arg(manifest)
         .stdin(Stdio::null())
         .output()?;
@@ -144,6 +153,12 @@ mod tests {
     fn test_binaries_find_the_programs_beside_their_folder() {
         assert_eq!(beside(Path::new("/t/debug/deps/x-1")), PathBuf::from("/t/debug"));
         assert_eq!(beside(Path::new("/t/debug/xtask")), PathBuf::from("/t/debug"));
+    }
+
+    #[test]
+    fn a_program_is_built_where_it_is_looked_for() {
+        assert_eq!(profile(Path::new("/t/debug")), "dev");
+        assert_eq!(profile(Path::new("/t/release")), "release");
     }
 
     #[test]

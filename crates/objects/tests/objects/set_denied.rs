@@ -169,7 +169,7 @@ async fn rights_that_are_revoked_in_the_middle_stop_a_set_and_lose_nothing() {
     };
     let (report, ()) = tokio::join!(apply(&harbour, &cluster, 200, few), revoking);
     let made = report.count(Change::Created);
-    assert!((5..200).contains(&made), "{made}");
+    assert!((1..200).contains(&made), "{made}");
     let refused = error_of(&report, "c199");
     assert!(matches!(refused.trouble(), Trouble::Forbidden(_)), "{refused:?}");
     assert!(refused.to_string().contains("cannot patch resource \"configmaps\""), "{refused}");
