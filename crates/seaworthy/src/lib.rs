@@ -17,6 +17,7 @@ mod reference;
 mod rehearsed;
 mod run_finder;
 mod running;
+mod runtime;
 mod selection;
 mod silence;
 mod standing;

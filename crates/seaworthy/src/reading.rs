@@ -18,17 +18,6 @@ use crate::running::Signals;
 use crate::silence::Silence;
 use crate::ui::Ui;
 
-/// Does what only reads, on a runtime of its own.
-pub(crate) fn block_on<T>(
-    work: impl Future<Output = Result<T, CommandError>>,
-) -> Result<T, CommandError> {
-    let runtime = tokio::runtime::Runtime::new()?;
-    let ended = runtime.block_on(work);
-    // Whatever still waits for an answer must not hold up the end.
-    runtime.shutdown_background();
-    ended
-}
-
 /// Returns the means for what sends nothing that changes anything.
 pub(crate) fn means() -> Means {
     let clock = Clock::real();

@@ -13,6 +13,7 @@ use crate::command_error::CommandError;
 use crate::commands::palette;
 use crate::exit::Exit;
 use crate::running::Signals;
+use crate::runtime;
 use crate::selection::{Selected, SelectionArgs};
 use crate::ui::Ui;
 use crate::waiting::{self, Ended};
@@ -63,8 +64,7 @@ fn goal(text: &str) -> Result<Goal, objects::GoalError> {
 
 pub(crate) fn run(args: &WaitArgs, ui: &Ui) -> Result<(), CommandError> {
     let selection = args.selection.read()?;
-    let runtime = tokio::runtime::Runtime::new()?;
-    let ended = runtime.block_on(async {
+    runtime::block_on(async {
         let mut signals = Signals::listen()?;
         let resolving = async {
             let cluster = args.access.connect().await?;
@@ -74,10 +74,7 @@ pub(crate) fn run(args: &WaitArgs, ui: &Ui) -> Result<(), CommandError> {
         };
         let (what, cluster) = signals.or_stop(resolving).await?;
         wait(&what, &cluster, signals, ui).await
-    });
-    // Whatever still waits for an answer must not hold up the end.
-    runtime.shutdown_background();
-    ended
+    })
 }
 
 async fn wait(

@@ -34,6 +34,7 @@ pub(crate) use self::signals::Signals;
 use crate::cli::Output;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
+use crate::runtime;
 use crate::ui::Ui;
 
 /// What a command wants to be run.
@@ -94,11 +95,7 @@ pub(crate) fn run_leaving<W: Work>(
     traces: Traces,
     ui: &Ui,
 ) -> Result<Told, CommandError> {
-    let runtime = tokio::runtime::Runtime::new()?;
-    let told = runtime.block_on(conduct(order, traces, ui));
-    // Whatever still waits for an answer must not hold up the end.
-    runtime.shutdown_background();
-    told
+    runtime::block_on(conduct(order, traces, ui))
 }
 
 async fn conduct<W: Work>(order: Order<W>, traces: Traces, ui: &Ui) -> Result<Told, CommandError> {

@@ -23,6 +23,7 @@ use crate::command_error::CommandError;
 use crate::commands::palette;
 use crate::exit::Exit;
 use crate::running::Signals;
+use crate::runtime;
 use crate::silence::Silence;
 use crate::ui::Ui;
 use crate::waiting::{self, Ended};
@@ -65,11 +66,7 @@ pub(crate) struct ApplyArgs {
 
 pub(crate) fn run(args: &ApplyArgs, ui: &Ui) -> Result<(), CommandError> {
     let objects = args.set.read()?;
-    let runtime = tokio::runtime::Runtime::new()?;
-    let ended = runtime.block_on(apply(args, objects, ui));
-    // Whatever still waits for an answer must not hold up the end.
-    runtime.shutdown_background();
-    ended
+    runtime::block_on(apply(args, objects, ui))
 }
 
 async fn apply(args: &ApplyArgs, objects: Vec<Object>, ui: &Ui) -> Result<(), CommandError> {

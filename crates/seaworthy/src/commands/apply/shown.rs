@@ -7,6 +7,7 @@ use objects::set::{End, Outcome, Pruned, Report, Step, StepError};
 use objects::{Change, ObjectId};
 use report::terminal::{Palette, say};
 
+use crate::board;
 use crate::cli::Output;
 use crate::commands::palette;
 use crate::ui::Ui;
@@ -145,7 +146,7 @@ pub(super) fn names(ids: &[ObjectId]) -> String {
 
 /// Counts objects.
 pub(crate) fn objects(count: usize) -> String {
-    if count == 1 { "1 object".to_owned() } else { format!("{count} objects") }
+    board::count(count, "object")
 }
 
 fn sum(report: &Report) -> String {

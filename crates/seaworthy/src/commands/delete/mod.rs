@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 use crate::access::AccessArgs;
 use crate::command_error::CommandError;
 use crate::running::Signals;
+use crate::runtime;
 use crate::selection::{Selection, SelectionArgs};
 use crate::ui::Ui;
 use removing::Work;
@@ -99,11 +100,7 @@ const LONGEST_QUIET: Duration = Duration::from_mins(5);
 
 pub(crate) fn run(args: &DeleteArgs, ui: &Ui) -> Result<(), CommandError> {
     let selection = args.selection.read()?;
-    let runtime = tokio::runtime::Runtime::new()?;
-    let ended = runtime.block_on(delete(args, &selection, ui));
-    // Whatever still waits for an answer must not hold up the end.
-    runtime.shutdown_background();
-    ended
+    runtime::block_on(delete(args, &selection, ui))
 }
 
 async fn delete(args: &DeleteArgs, selection: &Selection, ui: &Ui) -> Result<(), CommandError> {

@@ -14,8 +14,8 @@ use crate::cli::Output;
 use crate::command_error::CommandError;
 use crate::commands::apply::{SetArgs, refused};
 use crate::exit::Exit;
-use crate::reading;
 use crate::ui::Ui;
+use crate::{reading, runtime};
 use shown::Tally;
 
 /// Show what an apply would change, and change nothing
@@ -53,7 +53,7 @@ enum Whose {
 
 pub(crate) fn run(args: &DiffArgs, ui: &Ui) -> Result<(), CommandError> {
     let objects = args.set.read()?;
-    reading::block_on(diff(args, objects, ui))
+    runtime::block_on(diff(args, objects, ui))
 }
 
 async fn diff(args: &DiffArgs, objects: Vec<Object>, ui: &Ui) -> Result<(), CommandError> {

@@ -16,8 +16,8 @@ use crate::cli::Output;
 use crate::command_error::CommandError;
 use crate::commands::apply::{applyset, files, refused};
 use crate::exit::Exit;
-use crate::reading;
 use crate::ui::Ui;
+use crate::{reading, runtime};
 use shown::Found;
 
 /// Show what others have changed of our objects, who and when
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &DriftArgs, ui: &Ui) -> Result<(), CommandError> {
         [] => None,
         named => Some(files::read(named, args.recursive)?),
     };
-    reading::block_on(async {
+    runtime::block_on(async {
         let cluster = args.access.connect().await?;
         let namespace = args.access.namespace(&cluster);
         let inventory = applyset(args.applyset.as_deref(), &namespace)?;
