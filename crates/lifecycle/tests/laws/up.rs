@@ -88,12 +88,12 @@ fn a_single_node_comes_up_whatever_happens() {
 
 #[test]
 fn one_and_two_come_up_whatever_happens() {
-    let part = Breadth { intents: 9, effects: 5, records: 30, stops: 80, units: 20, at_once: 1 };
+    let part = Breadth { intents: 12, effects: 6, records: 40, stops: 80, units: 20, at_once: 1 };
     keep_up(1, 2, part);
 }
 
 #[test]
 fn three_and_two_come_up_whatever_happens() {
-    let part = Breadth { intents: 14, effects: 9, records: 45, stops: 120, units: 30, at_once: 1 };
+    let part = Breadth { intents: 20, effects: 10, records: 50, stops: 120, units: 30, at_once: 1 };
     keep_up(3, 2, part);
 }
