@@ -26,7 +26,7 @@ impl Tally {
         self.failed += number_before(result, " failed");
         let ignored = number_before(result, " ignored");
         if ignored > 0 {
-            *self.skipped.entry("marked #[ignore] in the source".into()).or_default() += ignored;
+            *self.skipped.entry("ignored by the harness".into()).or_default() += ignored;
         }
     }
 

@@ -27,9 +27,12 @@ pub(super) fn is_strict_decoding(message: &str) -> bool {
     message.contains("strict decoding error") || message.contains("error strict decoding")
 }
 
-/// Reads all problems; the whole message is one where none can be read.
+/// Reads all problems; the whole message is one where none can be read. They are
+/// sorted by their fields: the API tells them in another order each time.
 pub(super) fn problems(message: &str) -> Vec<FieldProblem> {
-    let found = if is_strict_decoding(message) { strict(message) } else { typed_patch(message) };
+    let mut found =
+        if is_strict_decoding(message) { strict(message) } else { typed_patch(message) };
+    found.sort_by_cached_key(|problem| problem.path.as_ref().map(ToString::to_string));
     if found.is_empty() { vec![FieldProblem::of("", "", message)] } else { found }
 }
 
@@ -89,7 +92,7 @@ mod tests {
         };
         assert_eq!(
             patch(
-                "errors:\n  .metadata.lables: field not declared in schema\n  .spec.parts[name=\"a: b\"].w: field not declared in schema"
+                "errors:\n  .spec.parts[name=\"a: b\"].w: field not declared in schema\n  .metadata.lables: field not declared in schema"
             ),
             [
                 "`metadata.lables`: field not declared in schema",

@@ -177,6 +177,14 @@ pub(super) fn none(order: &Order, place: usize, error: &ApiError) -> Result<(), 
     Err(ApiError::new(format!("look at {id}"), error.trouble().clone()).into())
 }
 
+/// A dry run cannot ask about what stands on something that is not there.
+pub(super) fn comes_with_the_set(order: &Order, place: usize, error: &ApiError) -> bool {
+    let waits = !order.waits_for(place).is_empty();
+    let missing =
+        matches!(error.trouble(), Trouble::KindMissing { .. } | Trouble::NamespaceMissing(_));
+    waits && missing
+}
+
 /// Finds what is to be put in order before an object can be applied. Entries of
 /// other groups are left as they are: nobody knows their versions.
 pub(super) fn repair(cluster: &Cluster, wished: &Object, live: &Object) -> Option<Repair> {

@@ -3,7 +3,7 @@
 use events::{Arrival, Call, CallClass};
 use http::Method;
 
-use super::look::{self, Sight, get};
+use super::look::{self, Sight, comes_with_the_set, get};
 use super::pace::{Hope, Pace};
 use super::repair::Repair;
 use super::report::{Outcome, StepError, There};
@@ -155,20 +155,12 @@ impl Run {
             tries.turn().await;
             match self.cluster.preview(object, self.settings.ownership, live.as_deref()).await {
                 Ok(applied) => return Ok(There::of(applied)),
-                Err(error) if self.comes_with_the_set(place, &error) => {
+                Err(error) if comes_with_the_set(&self.order, place, &error) => {
                     return Ok(There::unchecked(&error));
                 }
                 Err(error) => tries.again(error).await?,
             }
         }
-    }
-
-    /// A dry run cannot ask about what stands on something that is not there.
-    fn comes_with_the_set(&self, place: usize, error: &ApiError) -> bool {
-        let waits = !self.order.waits_for(place).is_empty();
-        let missing =
-            matches!(error.trouble(), Trouble::KindMissing { .. } | Trouble::NamespaceMissing(_));
-        waits && missing
     }
 }
 

@@ -13,7 +13,7 @@ use futures::future::{BoxFuture, FutureExt as _};
 use futures::stream::{self, StreamExt as _};
 use tokio::sync::Semaphore;
 
-use super::look::{FEW, Somewhere, get, groups, none, repair, scope};
+use super::look::{FEW, Somewhere, comes_with_the_set, get, groups, none, repair, scope};
 use super::pace::{Hope, Pace};
 use super::{Settings, StepError, Walk};
 use crate::compare::{Comparison, compare};
@@ -249,19 +249,11 @@ where
                     warnings.extend(taken.then(|| TAKEN.to_owned()));
                     return Ok(Finding::Told { answer, warnings });
                 }
-                Err(error) if self.comes_with_the_set(place, &error) => {
+                Err(error) if comes_with_the_set(self.order, place, &error) => {
                     return Ok(Finding::Unchecked { because: error.trouble().to_string() });
                 }
                 Err(error) => tries.again(error).await?,
             }
         }
-    }
-
-    /// A dry run cannot ask about what stands on something that is not there.
-    fn comes_with_the_set(&self, place: usize, error: &ApiError) -> bool {
-        let waits = !self.order.waits_for(place).is_empty();
-        let missing =
-            matches!(error.trouble(), Trouble::KindMissing { .. } | Trouble::NamespaceMissing(_));
-        waits && missing
     }
 }
