@@ -27,7 +27,7 @@ use tokio::runtime::{Builder, Runtime};
 pub(crate) const SPEED: u32 = 200;
 
 /// How many worlds there are at once: most of them wait for something.
-pub(crate) const AT_ONCE: usize = 3;
+pub(crate) const AT_ONCE: usize = 4;
 
 /// The pauses between tries, as fast as the world.
 pub(crate) const BACKOFF: Backoff =

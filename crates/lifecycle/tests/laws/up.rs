@@ -83,7 +83,7 @@ fn keep_up(control_planes: usize, workers: usize, part: Breadth) {
 /// little different each time.
 #[test]
 fn a_single_node_comes_up_whatever_happens() {
-    keep_up(1, 0, Breadth { records: 20, stops: 25, units: 5, ..Breadth::WHOLE });
+    keep_up(1, 0, Breadth { intents: 2, records: 20, stops: 25, units: 5, ..Breadth::WHOLE });
 }
 
 #[test]
