@@ -119,6 +119,23 @@ impl Cluster {
         }
     }
 
+    /// Gets the definition of a kind; none where it is not defined in the
+    /// cluster, as Kubernetes' own are not.
+    pub async fn definition(&self, kind: &Kind) -> Result<Option<Object>, ApiError> {
+        // Definitions have groups with dots.
+        if !kind.group.contains('.') {
+            return Ok(None);
+        }
+        let resource = self.resource(kind).await?;
+        let name = format!("{}.{}", resource.plural, kind.group);
+        let definitions = Kind {
+            group: "apiextensions.k8s.io".to_owned(),
+            version: "v1".to_owned(),
+            kind: "CustomResourceDefinition".to_owned(),
+        };
+        self.get(&definitions.named(None, name)).await
+    }
+
     /// Sends a request, and waits for the whole answer.
     pub(crate) async fn send(&self, ask: Ask) -> Result<Answer, ApiError> {
         let (parts, body) = self.exchange(&ask).await?;

@@ -11,6 +11,7 @@ mod command_error;
 mod commands;
 mod exit;
 mod git_access;
+mod kept;
 mod paint;
 mod reading;
 mod reference;

@@ -14,15 +14,18 @@ use tokio_util::sync::CancellationToken;
 use crate::command_error::CommandError;
 use crate::commands::palette;
 use crate::exit::Exit;
+use crate::kept::Kept;
 use crate::running::Signals;
 use crate::silence::Silence;
 use crate::ui::Ui;
 
-/// Returns the means for what sends nothing that changes anything.
-pub(crate) fn means() -> Means {
+/// Returns the means for what sends nothing that changes anything: it knows what
+/// was learnt, and learns nothing.
+pub(crate) fn means(cluster: &Cluster) -> Means {
     let clock = Clock::real();
     let run = RunId::new(clock.now(), Chance::real().bits());
-    Means { errand: Arc::new(Errand::new(run)), clock, cancel: CancellationToken::new() }
+    let (errand, cancel) = (Arc::new(Errand::new(run)), CancellationToken::new());
+    Means { errand, clock, cancel, memory: Some(Kept::of(cluster).memory()) }
 }
 
 /// Waits for what only reads. A signal ends it at once, and a cluster that does

@@ -73,7 +73,9 @@ fn keep_up(control_planes: usize, workers: usize, part: Breadth) {
     let kept = keep(make, folder.path(), at_every_point_or(part));
     let kept = kept.unwrap_or_else(|breaches| panic!("{breaches}"));
     println!("up {shape}: {kept}");
-    assert!(kept.effects > 5 && kept.records > 5 && kept.missed < 5, "{kept}");
+    // A journal is a little longer or shorter each time, so its last points may be missed.
+    let few = 5.max(kept.records / 20);
+    assert!(kept.effects > 5 && kept.records > 5 && kept.missed < few, "{kept}");
 }
 
 /// Every point of every shape takes half an hour: `cargo xtask laws` does that.

@@ -38,6 +38,8 @@ pub struct Settled {
 pub struct Footprint {
     uid: String,
     print: Print,
+    /// The object that it was taken of.
+    before: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,9 +53,8 @@ struct Print {
 // === impl Footprint ===
 
 impl Footprint {
-    /// Takes the footprint of a wish on a live object. `definition` is the
-    /// generation of the custom resource's definition, where it is one.
-    pub fn of(desired: &Object, live: &Object, definition: Option<i64>) -> Option<Self> {
+    /// Takes the footprint of a wish on a live object.
+    pub fn of(desired: &Object, live: &Object) -> Option<Self> {
         if desired.kind().is("", "Secret") {
             return None;
         }
@@ -63,25 +64,36 @@ impl Footprint {
         }
         let desired = digest([desired.body()]);
         let owned = digest([&fields.to_fields_v1(), &fields.pick(live.body())]);
-        let uid = live.uid()?.to_owned();
-        Some(Self { uid, print: Print { desired, owned, definition } })
+        let (uid, before) = (live.uid()?.to_owned(), digest([&lasting(live)]));
+        Some(Self { uid, print: Print { desired, owned, definition: None }, before })
+    }
+
+    /// Adds the generation of the custom resource's definition, where it is one.
+    #[must_use]
+    pub fn defined_by(mut self, generation: Option<i64>) -> Self {
+        self.print.definition = generation;
+        self
     }
 }
 
 // === impl Settled ===
 
 impl Settled {
-    /// Nothing yet, of a server of this version.
-    pub fn nothing_on(server: impl Into<String>) -> Self {
-        Self { form: FORM, server: server.into(), footprints: BTreeMap::new() }
+    /// So many objects are remembered, some megabytes of JSON.
+    const MOST: usize = 20_000;
+
+    /// Goes on from the JSON that was kept, if it is in today's form; else from
+    /// nothing, which is always safe.
+    pub fn kept(json: &[u8]) -> Self {
+        let kept: Option<Self> = serde_json::from_slice(json).ok();
+        kept.filter(|kept| kept.form == FORM).unwrap_or_default()
     }
 
-    /// Goes on from the JSON that was kept, if it is of a server of this
-    /// version and in today's form; else from nothing, which is always safe.
-    pub fn kept(json: &[u8], server: &str) -> Self {
-        let kept: Option<Self> = serde_json::from_slice(json).ok();
-        let fits = |kept: &Self| kept.form == FORM && kept.server == server;
-        kept.filter(fits).unwrap_or_else(|| Self::nothing_on(server))
+    /// Forgets everything unless it was learnt from a server of this version.
+    pub fn forget_unless_of(&mut self, server: &str) {
+        if self.server != server {
+            *self = Self { server: server.to_owned(), ..Self::default() };
+        }
     }
 
     /// Returns whether this doubt has turned out to be none.
@@ -89,24 +101,19 @@ impl Settled {
         self.footprints.get(&footprint.uid) == Some(&footprint.print)
     }
 
-    /// Learns from an apply: `before` is the object that the footprint was taken
-    /// of, `after` is what came back. Where they are the same, the doubt was
-    /// none and is remembered; else nothing is known of the object any more.
-    pub fn learn(&mut self, footprint: Footprint, before: &Object, after: &Object) {
-        if lasting(before) == lasting(after) {
-            self.footprints.insert(footprint.uid, footprint.print);
-        } else {
+    /// Learns from an apply: `after` is what came back. Where it is what the
+    /// footprint was taken of, the doubt was none and is remembered; else
+    /// nothing is known of the object any more.
+    pub fn learn(&mut self, footprint: Footprint, after: &Object) {
+        if footprint.before != digest([&lasting(after)]) {
             self.footprints.remove(&footprint.uid);
+            return;
         }
-    }
-
-    /// Forgets all objects but those with these uids.
-    pub fn keep_only<'a>(&mut self, uids: impl IntoIterator<Item = &'a str>) {
-        let mut kept = BTreeMap::new();
-        for uid in uids {
-            kept.extend(self.footprints.remove_entry(uid));
+        // Objects come and go, and nobody tells; whatever is still there comes back.
+        if self.footprints.len() >= Self::MOST {
+            self.footprints.clear();
         }
-        self.footprints = kept;
+        self.footprints.insert(footprint.uid, footprint.print);
     }
 
     /// Returns how many objects are remembered.
@@ -117,6 +124,12 @@ impl Settled {
     /// Returns whether none is.
     pub fn is_empty(&self) -> bool {
         self.footprints.is_empty()
+    }
+}
+
+impl Default for Settled {
+    fn default() -> Self {
+        Self { form: FORM, server: String::new(), footprints: BTreeMap::new() }
     }
 }
 

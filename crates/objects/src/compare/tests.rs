@@ -252,32 +252,32 @@ fn a_settled_doubt_is_remembered_until_something_changes() {
     let there =
         |cpu: &str, other: i32| live(json!({ "spec": { "cpu": cpu, "o": other } }), &fields);
     let print =
-        |one: &Object, other: &Object, of: Option<i64>| Footprint::of(one, other, of).unwrap();
+        |one: &Object, other: &Object, of| Footprint::of(one, other).unwrap().defined_by(of);
     let first = print(&desired("1000m"), &there("1", 1), Some(3));
-    let mut settled = Settled::nothing_on("v1.36.3");
+    let mut settled = Settled::default();
+    settled.forget_unless_of("v1.36.3");
     assert!(!settled.knows(&first));
-    let (before, mut after) = (there("1", 1), there("1", 1).into_body());
+    let mut after = there("1", 1).into_body();
     after["status"] = json!({ "observed": 1 });
     after["metadata"]["resourceVersion"] = "8".into();
     after["metadata"]["managedFields"][0]["time"] = "2026-11-16T00:00:00Z".into();
-    settled.learn(first.clone(), &before, &there("2", 1));
+    settled.learn(first.clone(), &there("2", 1));
     assert!(!settled.knows(&first));
-    settled.learn(first.clone(), &before, &Object::new(after).unwrap());
-    assert!(settled.knows(&first));
+    settled.learn(first.clone(), &Object::new(after).unwrap());
+    assert!(settled.knows(&first) && settled.len() == 1);
     // What others have does not matter, nor does the time.
     assert!(settled.knows(&print(&desired("1000m"), &there("1", 2), Some(3))));
     assert!(!settled.knows(&print(&desired("1001m"), &there("1", 1), Some(3))));
     assert!(!settled.knows(&print(&desired("1000m"), &there("2", 1), Some(3))));
     assert!(!settled.knows(&print(&desired("1000m"), &there("1", 1), Some(4))));
     let kept = serde_json::to_string(&settled).unwrap();
-    assert_eq!(Settled::kept(kept.as_bytes(), "v1.36.3"), settled);
-    assert!(Settled::kept(kept.as_bytes(), "v1.37.0").is_empty());
+    assert_eq!(Settled::kept(kept.as_bytes()), settled);
     let other_form = kept.replace("\"form\":1", "\"form\":0");
-    assert!(Settled::kept(other_form.as_bytes(), "v1.36.3").is_empty());
-    assert!(Settled::kept(b"torn {", "v1.36.3").is_empty());
-    settled.keep_only(["u-1", "u-9"]);
-    assert_eq!(settled.len(), 1);
-    settled.keep_only([]);
+    assert!(Settled::kept(other_form.as_bytes()).is_empty());
+    assert!(Settled::kept(b"torn {").is_empty());
+    settled.forget_unless_of("v1.36.3");
+    assert!(!settled.is_empty());
+    settled.forget_unless_of("v1.37.0");
     assert!(settled.is_empty());
 }
 
@@ -287,5 +287,5 @@ fn nothing_of_a_secret_is_remembered() {
         live(json!({ "data": { "k": "eA==" } }), &json!({ "f:data": { "f:k": {} } })).into_body();
     body["kind"] = "Secret".into();
     let secret = Object::new(body).unwrap();
-    assert_eq!(Footprint::of(&secret, &secret, None), None);
+    assert_eq!(Footprint::of(&secret, &secret), None);
 }

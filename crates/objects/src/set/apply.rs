@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::look::{Found, Look, Sight};
+use super::memory::Recall;
 use super::pace::Pace;
 use super::place::place;
 use super::prune::Pruner;
@@ -127,12 +128,14 @@ pub(super) struct Work {
     pub(super) means: Means,
     pub(super) pace: Arc<Pace>,
     pub(super) settings: Settings,
+    pub(super) recall: Arc<Recall>,
 }
 
 impl Work {
     pub(super) fn new(cluster: &Cluster, means: &Means, settings: Settings) -> Self {
         let pace = Arc::new(Pace::new(means.clone(), settings.patience));
-        Self { cluster: cluster.clone(), means: means.clone(), pace, settings }
+        let recall = Arc::new(Recall::new(cluster, means));
+        Self { cluster: cluster.clone(), means: means.clone(), pace, settings, recall }
     }
 
     async fn whole(
@@ -185,21 +188,22 @@ impl Work {
     ) -> Result<(Vec<Object>, Option<Pruner<'_>>), InventoryError> {
         let Some(inventory) = inventory else { return Ok((objects, None)) };
         let objects = inventory.claim(objects)?;
-        let Self { cluster, means, pace, settings } = self;
+        let Self { cluster, means, pace, settings, .. } = self;
         let pruner = Pruner::open(cluster, means, pace, inventory, *settings).await?;
         Ok((objects, Some(pruner)))
     }
 
     async fn look(&self, order: &Order, pruner: Option<&Pruner<'_>>) -> Vec<Found> {
-        let Self { cluster, pace, settings, .. } = self;
+        let Self { cluster, pace, settings, recall, .. } = self;
         let inventory = pruner.map(Pruner::id);
-        Look { cluster, pace, order, settings, inventory }.all().await
+        Look { cluster, pace, order, settings, inventory, recall }.all().await
     }
 
     fn run(&self, order: &Arc<Order>) -> Run {
         let (cluster, means) = (self.cluster.clone(), self.means.clone());
         let (pace, order) = (Arc::clone(&self.pace), Arc::clone(order));
-        Run { cluster, means, pace, order, settings: self.settings }
+        let (settings, recall) = (self.settings, Arc::clone(&self.recall));
+        Run { cluster, means, pace, order, settings, recall }
     }
 }
 

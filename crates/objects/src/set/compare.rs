@@ -129,9 +129,11 @@ async fn survey<T: Send>(
     if_absent: IfAbsent,
     judge: impl Fn(Option<&Object>, &Object) -> Result<T, OwnersError> + Sync,
 ) -> Vec<Compared<T>> {
-    let Work { cluster, pace, settings, .. } = work;
+    let Work { cluster, pace, settings, recall, .. } = work;
     let (inventory, room) = (pruner.map(Pruner::id), Semaphore::new(settings.in_flight));
-    Survey { cluster, pace, order, settings, inventory, if_absent, judge, room }.all().await
+    let survey =
+        Survey { cluster, pace, order, settings, inventory, recall, if_absent, judge, room };
+    survey.all().await
 }
 
 /// What an apply would come to, as far as pruning needs to know.

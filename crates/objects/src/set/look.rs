@@ -5,10 +5,11 @@ use std::collections::HashMap;
 use futures::future::{BoxFuture, FutureExt as _};
 use futures::stream::{self, StreamExt as _};
 
+use super::memory::Recall;
 use super::pace::{Hope, Pace};
 use super::repair::Repair;
 use super::{Mode, Settings, StepError, Walk};
-use crate::compare::{Comparison, compare};
+use crate::compare::{Comparison, Footprint, compare};
 use crate::{ApiError, Cluster, Kind, Need, Object, ObjectId, Order, Scope, Trouble, Version};
 
 /// Up to so many objects of a kind in a namespace are looked at one by one; a
@@ -31,6 +32,8 @@ pub(super) enum Sight {
         repair: Option<Repair>,
         /// The object itself, for a dry run.
         live: Option<Box<Object>>,
+        /// What to remember if nothing changes; none where it cannot be remembered.
+        footprint: Option<Box<Footprint>>,
     },
 }
 
@@ -41,6 +44,7 @@ pub(super) struct Look<'a> {
     pub(super) order: &'a Order,
     pub(super) settings: &'a Settings,
     pub(super) inventory: Option<&'a str>,
+    pub(super) recall: &'a Recall,
 }
 
 /// A kind, in a namespace or in none.
@@ -63,7 +67,24 @@ impl Look<'_> {
                 found[place] = Some(sight);
             }
         }
-        found.into_iter().map(|sight| sight.unwrap_or(Ok(Sight::Absent))).collect()
+        let mut found: Vec<Found> =
+            found.into_iter().map(|sight| sight.unwrap_or(Ok(Sight::Absent))).collect();
+        for (found, object) in found.iter_mut().zip(self.order.objects()) {
+            if let Ok(sight) = found {
+                self.remember(sight, object.kind()).await;
+            }
+        }
+        found
+    }
+
+    /// What was sent before in the same doubt, and changed nothing, is as wished.
+    async fn remember(&self, sight: &mut Sight, kind: &Kind) {
+        let Sight::There { version, footprint, .. } = sight else { return };
+        let Some(taken) = footprint.take() else { return };
+        match self.recall.whole(kind, *taken).await {
+            Some(whole) if self.recall.knows(&whole) => *sight = Sight::Same(version.clone()),
+            whole => *footprint = whole.map(Box::new),
+        }
     }
 
     async fn group(&self, (kind, namespace): Somewhere, places: Vec<usize>) -> Vec<(usize, Found)> {
@@ -132,15 +153,15 @@ impl Look<'_> {
         self.settings.adopt.allows(&live, self.inventory)?;
         let Some(version) = live.version() else { return Ok(Sight::Absent) };
         let repair = repair(self.cluster, wanted, &live);
-        let same = match self.settings.walk {
-            Walk::SendAll => false,
-            Walk::Compare => compare(wanted, &live, None) == Comparison::Same,
-        };
-        if same && repair.is_none() {
-            return Ok(Sight::Same(version));
+        let mut footprint = None;
+        if repair.is_none() && matches!(self.settings.walk, Walk::Compare) {
+            if compare(wanted, &live, None) == Comparison::Same {
+                return Ok(Sight::Same(version));
+            }
+            footprint = self.recall.footprint(wanted, &live).map(Box::new);
         }
         let live = (self.settings.mode == Mode::DryRun).then(|| Box::new(live));
-        Ok(Sight::There { version, repair, live })
+        Ok(Sight::There { version, repair, live, footprint })
     }
 }
 

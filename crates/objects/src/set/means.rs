@@ -6,10 +6,11 @@ use std::time::Duration;
 use events::{Arrival, Call, CallOutcome, Clock, Errand, Made, Permit, Receipt};
 use tokio_util::sync::CancellationToken;
 
+use super::Memory;
 use crate::ApiError;
 
 /// By what means a set is worked on: who permits the calls, what time it is,
-/// and who may end the work.
+/// who may end the work, and what is known from before.
 #[derive(Clone, Debug)]
 pub struct Means {
     /// Permits the calls, and remembers those in doubt.
@@ -18,6 +19,8 @@ pub struct Means {
     pub clock: Clock,
     /// Ends the work between two calls. What was sent is always waited for.
     pub cancel: CancellationToken,
+    /// Doubts that turned out to be none; without it they are sent each time.
+    pub memory: Option<Memory>,
 }
 
 impl Means {

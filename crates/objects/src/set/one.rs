@@ -28,10 +28,10 @@ impl Run {
 
     async fn send(&self, place: usize, sight: Sight) -> Result<There, StepError> {
         let object = &self.order.objects()[place];
-        let (mut before, repair) = match sight {
-            Sight::Absent => (None, None),
-            Sight::Same(version) => (Some(version), None),
-            Sight::There { version, repair, .. } => (Some(version), repair),
+        let (mut before, repair, footprint) = match sight {
+            Sight::Absent => (None, None, None),
+            Sight::Same(version) => (Some(version), None, None),
+            Sight::There { version, repair, footprint, .. } => (Some(version), repair, footprint),
         };
         if before.is_none() {
             self.webhooks_answer(object).await?;
@@ -41,6 +41,7 @@ impl Run {
             before = self.repair(object, repair).await?.or(before);
         }
         let applied = self.apply(place, before.as_ref()).await?;
+        self.recall.learn(footprint.map(|it| *it), &applied.object);
         Ok(There { repaired, ..There::of(applied) })
     }
 

@@ -11,6 +11,7 @@ use tokio::task::JoinHandle;
 
 use super::board::Board;
 use super::look::Sight;
+use super::memory::Recall;
 use super::pace::Pace;
 use super::report::{Outcome, Step};
 use super::{Means, Mode, Settings, gate};
@@ -24,6 +25,7 @@ pub(super) struct Run {
     pub(super) pace: Arc<Pace>,
     pub(super) order: Arc<Order>,
     pub(super) settings: Settings,
+    pub(super) recall: Arc<Recall>,
 }
 
 /// What a task has to tell.

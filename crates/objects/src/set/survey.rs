@@ -14,6 +14,7 @@ use futures::stream::{self, StreamExt as _};
 use tokio::sync::Semaphore;
 
 use super::look::{FEW, Somewhere, comes_with_the_set, get, groups, none, repair, scope};
+use super::memory::Recall;
 use super::pace::{Hope, Pace};
 use super::{Settings, StepError, Walk};
 use crate::compare::{Comparison, compare};
@@ -78,6 +79,7 @@ pub(super) struct Survey<'a, J> {
     pub(super) order: &'a Order,
     pub(super) settings: &'a Settings,
     pub(super) inventory: Option<&'a str>,
+    pub(super) recall: &'a Recall,
     pub(super) if_absent: IfAbsent,
     /// Makes an answer of what is there and what a dry run has given.
     pub(super) judge: J,
@@ -223,13 +225,23 @@ where
             }
             self.settings.adopt.allows(live, self.inventory)?;
             let walks = matches!(self.settings.walk, Walk::Compare);
-            if walks && compare(wished, live, None) == Comparison::Same {
+            if walks && self.is_same(wished, live).await {
                 return Ok(Finding::Same);
             }
         } else if self.if_absent == IfAbsent::Say {
             return Ok(Finding::Absent);
         }
         self.try_out(place, live).await
+    }
+
+    /// Returns whether an object is surely as wished, by comparing or from memory.
+    async fn is_same(&self, wished: &Object, live: &Object) -> bool {
+        if compare(wished, live, None) == Comparison::Same {
+            return true;
+        }
+        let Some(footprint) = self.recall.footprint(wished, live) else { return false };
+        let footprint = self.recall.whole(wished.kind(), footprint).await;
+        footprint.is_some_and(|footprint| self.recall.knows(&footprint))
     }
 
     async fn try_out(&self, place: usize, live: Option<&Object>) -> Result<Finding<T>, StepError> {

@@ -174,7 +174,7 @@ impl Harbour {
 pub(crate) fn means() -> Means {
     let run = RunId::new("2026-11-16T12:00:00Z".parse().unwrap(), 43);
     let errand = Arc::new(Errand::new(run));
-    Means { errand, clock: Clock::real(), cancel: CancellationToken::new() }
+    Means { errand, clock: Clock::real(), cancel: CancellationToken::new(), memory: None }
 }
 
 /// What a harbour is made of before there is a client.

@@ -25,6 +25,7 @@ mod set_crashes;
 mod set_denied;
 mod set_extremes;
 mod set_faults;
+mod set_memory;
 mod wait;
 mod wait_faults;
 mod wait_workloads;

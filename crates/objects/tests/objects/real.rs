@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use futures::future::join_all;
-use objects::set::{Settings, Walk};
+use objects::set::{Means, Memory, Set, Settings, Walk};
 use objects::{Change, Doomed, Object, ObjectId, RemovalTerms, manifest};
 use rig::{Kubectl, manifests};
 use serde_json::json;
 
-use crate::harbour::{Harbour, PATIENCE};
+use crate::harbour::{Harbour, PATIENCE, means};
 use crate::kwok::Yard;
 use crate::remove::remove;
 use crate::set::story;
@@ -66,7 +66,8 @@ async fn at_rest(harbour: &Harbour, ids: &[ObjectId]) -> Vec<String> {
 }
 
 /// Applies a set, and applies it again: with requests only where there is a
-/// doubt, then with one for each object. Returns what is there now.
+/// doubt, then with none, since the doubts are settled (nothing of a Secret is
+/// remembered), then with one for each object. Returns what is there now.
 #[expect(clippy::print_stdout, reason = "how many requests were sent is a result of this test")]
 async fn come_and_stay(harbour: &Harbour, name: &str, objects: Vec<Object>) -> Vec<ObjectId> {
     let compare = Settings { walk: Walk::Compare, ..Settings::default() };
@@ -78,10 +79,14 @@ async fn come_and_stay(harbour: &Harbour, name: &str, objects: Vec<Object>) -> V
     run(&harbour.cluster, &wait_for("ready", terms(), &workloads)).await.0.unwrap();
 
     let versions = at_rest(harbour, &ids).await;
-    for (walk, most) in [(Walk::Compare, DOUBTS), (Walk::SendAll, objects.len() as u64)] {
+    let means = Means { memory: Some(Memory::default()), ..means() };
+    let secrets = ids.iter().filter(|id| id.kind.is("", "Secret")).count() as u64;
+    let all = objects.len() as u64;
+    for (walk, most) in [(Walk::Compare, DOUBTS), (Walk::Compare, secrets), (Walk::SendAll, all)] {
         let sent = patches(harbour);
         let again = Settings { walk, ..Settings::default() };
-        let report = harbour.apply_set(objects.clone(), again).await.unwrap();
+        let whole = Set::new(objects.clone(), harbour.namespace.name());
+        let report = harbour.cluster.apply_set(whole, again, &means, |_| ()).await.unwrap();
         let moved: Vec<String> =
             story(&report).into_iter().filter(|line| !line.ends_with(" unchanged")).collect();
         assert_eq!(moved, Vec::<String>::new(), "{name} has changed");

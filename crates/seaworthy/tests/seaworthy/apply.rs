@@ -1,5 +1,8 @@
 //! `apply` on a real API server.
 
+use std::os::unix::fs::PermissionsExt as _;
+
+use rig::FaultyProxy;
 use serde_json::Value;
 
 use crate::shore::{Shore, map};
@@ -45,6 +48,32 @@ fn a_folder_is_applied_changed_and_pruned() {
         "{changed}"
     );
     assert_eq!(shore.kubectl(&["get", "cm", "a", "-o", "jsonpath={.data.k}"]), "2");
+}
+
+#[test]
+fn a_doubt_that_changed_nothing_is_remembered_by_the_next_command() {
+    let Some(shore) = Shore::reach() else { return };
+    let proxy = FaultyProxy::start(shore.namespace.access()).unwrap();
+    let limits = "apiVersion: v1\nkind: LimitRange\nmetadata: { name: l }\n\
+        spec: { limits: [{ type: Container, max: { cpu: 1000m } }] }\n";
+    shore.workplace.write("l.yaml", limits);
+    for sent in [1, 2, 2] {
+        let ran = shore.run_at(proxy.kubeconfig(), "apply", &["-f", "l.yaml"]);
+        assert_eq!(ran.exit, 0, "{ran}");
+        assert_eq!(proxy.counts().borrow().of("patch", "limitranges"), sent, "{ran}");
+    }
+    let folder = shore.workplace.path().join(".cache/seaworthy/settled");
+    let files: Vec<_> = std::fs::read_dir(folder).unwrap().map(Result::unwrap).collect();
+    let modes = files.iter().map(|file| file.metadata().unwrap().permissions().mode() & 0o777);
+    assert_eq!(modes.collect::<Vec<_>>(), [0o600]);
+
+    // What it holds is never needed: torn, or gone, the command goes on.
+    std::fs::write(files[0].path(), "torn {").unwrap();
+    let ran = shore.run_at(proxy.kubeconfig(), "apply", &["-f", "l.yaml"]);
+    assert_eq!((ran.exit, ran.stdout.as_str()), (0, ""), "{ran}");
+    let ran = shore.run_at(proxy.kubeconfig(), "apply", &["-f", "l.yaml", "--recheck"]);
+    assert_eq!((ran.exit, ran.stdout.as_str()), (0, ""), "{ran}");
+    assert_eq!(proxy.counts().borrow().of("patch", "limitranges"), 4, "{ran}");
 }
 
 #[test]

@@ -127,7 +127,7 @@ impl Case {
             other: other.clone(),
             dice,
             desired: Object::new(body).unwrap(),
-            settled: Settled::nothing_on("v1"),
+            settled: Settled::default(),
             log: Vec::new(),
         }
     }
@@ -216,7 +216,7 @@ impl Case {
     async fn judge(&mut self, tally: &Mutex<Tally>) -> bool {
         let live = self.live().await;
         let comparison = compare(&self.desired, &live, live.uid());
-        let footprint = Footprint::of(&self.desired, &live, None);
+        let footprint = Footprint::of(&self.desired, &live);
         let known = footprint.as_ref().is_some_and(|print| self.settled.knows(print));
         let outcome = self.apply(Some(&live)).await;
         let mut tally = tally.lock().unwrap();
@@ -247,7 +247,7 @@ impl Case {
             }
         }
         if let Some(footprint) = footprint {
-            self.settled.learn(footprint, &live, &applied.object);
+            self.settled.learn(footprint, &applied.object);
         }
         true
     }

@@ -26,18 +26,7 @@ pub(super) async fn part(
 /// Asks the definition of a kind. What is not defined in the cluster, or may not
 /// be looked at, is waited for like everything else.
 async fn has_status(cluster: &Cluster, kind: &Kind) -> bool {
-    // Definitions have groups with dots; Kubernetes' own are left alone.
-    let own = !kind.group.contains('.') || kind.group.ends_with(".k8s.io");
-    if own {
-        return true;
-    }
-    let Ok(resource) = cluster.resource(kind).await else { return true };
-    let name = format!("{}.{}", resource.plural, kind.group);
-    let definitions = Kind::new("apiextensions.k8s.io/v1", "CustomResourceDefinition");
-    let Ok(definitions) = definitions else { return true };
-    let Ok(Some(definition)) = cluster.get(&definitions.named(None, name)).await else {
-        return true;
-    };
+    let Ok(Some(definition)) = cluster.definition(kind).await else { return true };
     let versions = definition.items("/spec/versions");
     let version = versions.iter().find(|version| version["name"] == kind.version.as_str());
     version.is_none_or(|version| version["subresources"]["status"].is_object())

@@ -22,6 +22,7 @@ use crate::cli::Output;
 use crate::command_error::CommandError;
 use crate::commands::palette;
 use crate::exit::Exit;
+use crate::kept::Kept;
 use crate::running::Signals;
 use crate::runtime;
 use crate::silence::Silence;
@@ -76,15 +77,18 @@ async fn apply(args: &ApplyArgs, objects: Vec<Object>, ui: &Ui) -> Result<(), Co
     let set = args.set.set(objects, args.access.namespace(&cluster))?;
     let run = RunId::new(clock.now(), Chance::real().bits());
     let cancel = CancellationToken::new();
-    let means = Means { errand: Arc::new(Errand::new(run)), clock, cancel: cancel.clone() };
+    let (errand, kept) = (Arc::new(Errand::new(run)), Kept::of(&cluster));
+    let means = Means { errand, clock, cancel: cancel.clone(), memory: Some(kept.memory()) };
     let mut stop = tokio::spawn(stop(signals, cancel, palette(ui)));
     let mut printer = shown::Printer::new(ui, args.dry_run);
     let work = carry_out(args, &cluster, set, &means, &mut printer, ui);
     // A second signal does not wait; what was sent has tasks of its own.
-    tokio::select! {
+    let done = tokio::select! {
         done = work => done,
         _ = &mut stop => Err(CommandError::told(Exit::Interrupted)),
-    }
+    };
+    kept.keep();
+    done
 }
 
 async fn carry_out(

@@ -134,7 +134,7 @@ impl DeleteArgs {
         let errand = Arc::new(Errand::new(run));
         Work {
             cluster,
-            means: Means { errand, clock, cancel: CancellationToken::new() },
+            means: Means { errand, clock, cancel: CancellationToken::new(), memory: None },
             propagation: self.propagation.into(),
             terms: RemovalTerms { patience: self.patience(), ..RemovalTerms::default() },
             waits: !self.no_wait,

@@ -57,8 +57,8 @@ pub(crate) fn run(args: &DiffArgs, ui: &Ui) -> Result<(), CommandError> {
 }
 
 async fn diff(args: &DiffArgs, objects: Vec<Object>, ui: &Ui) -> Result<(), CommandError> {
-    let (means, patience) = (reading::means(), Duration::from(args.timeout));
     let cluster = args.access.connect().await?;
+    let (means, patience) = (reading::means(&cluster), Duration::from(args.timeout));
     let set = args.set.set(objects, args.access.namespace(&cluster))?;
     let veil = Veil::new(Chance::real().key());
     let settings = args.set.settings(patience);

@@ -83,7 +83,7 @@ async fn drift(
     subject: Subject,
     ui: &Ui,
 ) -> Result<(), CommandError> {
-    let (means, patience) = (reading::means(), Duration::from(args.timeout));
+    let (means, patience) = (reading::means(cluster), Duration::from(args.timeout));
     let settings = Settings { walk: Walk::Compare, patience, ..Settings::default() };
     let veil = Veil::new(Chance::real().key());
     let work = async {
