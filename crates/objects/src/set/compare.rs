@@ -3,9 +3,10 @@
 use tokio::sync::Semaphore;
 
 use super::apply::Work;
+use super::finding::{Compared, Finding};
 use super::pace::{Hope, Pace};
 use super::prune::Pruner;
-use super::survey::{Compared, Finding, IfAbsent, Survey};
+use super::survey::{IfAbsent, Survey};
 use super::{
     Adopt, Inventory, Means, Mode, Outcome, Prune, Pruned, Report, Set, SetError, Settings, Step,
     There,

@@ -13,13 +13,14 @@ use futures::future::{BoxFuture, FutureExt as _};
 use futures::stream::{self, StreamExt as _};
 use tokio::sync::Semaphore;
 
+use super::finding::{Compared, Finding};
 use super::look::{FEW, Somewhere, comes_with_the_set, get, groups, none, repair, scope};
 use super::memory::Recall;
 use super::pace::{Hope, Pace};
 use super::{Settings, StepError, Walk};
 use crate::compare::{Comparison, compare};
 use crate::fields::OwnersError;
-use crate::{ApiError, Cluster, Object, ObjectId, Order, Ownership, Scope, Trouble, Version};
+use crate::{ApiError, Cluster, Object, Order, Ownership, Scope, Trouble, Version};
 
 /// Lists at the same time: a page of each is kept.
 const LISTS: usize = 8;
@@ -27,41 +28,6 @@ const LISTS: usize = 8;
 /// A dry run cannot be made of two steps.
 const TAKEN: &str = "an apply first takes over the fields of a client-side apply; those that the \
     manifest does not have go away then, and are not shown";
-
-/// What was found of one object of a set.
-#[derive(Debug)]
-pub struct Compared<T> {
-    /// The object.
-    pub id: ObjectId,
-    /// Its life and state; none where it is not there.
-    pub version: Option<Version>,
-    /// What was found.
-    pub finding: Finding<T>,
-}
-
-/// What comparing an object with what is there has shown.
-#[derive(Debug)]
-pub enum Finding<T> {
-    /// It is surely as wished: no request was needed to tell.
-    Same,
-    /// What a dry run has told.
-    Told {
-        /// What it has told.
-        answer: T,
-        /// What the API said besides.
-        warnings: Vec<String>,
-    },
-    /// It is not there.
-    Absent,
-    /// It would be made, and no dry run can tell more before the rest of the
-    /// set is there.
-    Unchecked {
-        /// What is missing.
-        because: String,
-    },
-    /// It could not be compared, or an apply would fail.
-    Failed(StepError),
-}
 
 /// What to do about an object that is not there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
