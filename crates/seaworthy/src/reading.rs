@@ -9,7 +9,6 @@ use events::{Clock, Errand, RunId};
 use objects::Cluster;
 use objects::set::Means;
 use report::terminal::say;
-use tokio_util::sync::CancellationToken;
 
 use crate::command_error::CommandError;
 use crate::commands::palette;
@@ -24,8 +23,8 @@ use crate::ui::Ui;
 pub(crate) fn means(cluster: &Cluster) -> Means {
     let clock = Clock::real();
     let run = RunId::new(clock.now(), Chance::real().bits());
-    let (errand, cancel) = (Arc::new(Errand::new(run)), CancellationToken::new());
-    Means { errand, clock, cancel, memory: Some(Kept::of(cluster).memory()) }
+    let memory = Some(Kept::of(cluster).memory());
+    Means { memory, ..Means::new(Arc::new(Errand::new(run)), clock) }
 }
 
 /// Waits for what only reads. A signal ends it at once, and a cluster that does
@@ -38,7 +37,7 @@ pub(crate) async fn until_signal<T>(
     ui: &Ui,
 ) -> Result<T, CommandError> {
     let mut signals = Signals::listen()?;
-    let mut silence = Silence::new(cluster, means.clock, patience, ui);
+    let mut silence = Silence::new(cluster, means, patience, ui);
     let mut work = std::pin::pin!(work);
     loop {
         tokio::select! {

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use events::Clock;
 use objects::Cluster;
+use objects::set::Means;
 use report::terminal::{Palette, say};
 
 use crate::commands::palette;
@@ -19,26 +19,35 @@ const NEXT: Duration = Duration::from_secs(10);
 /// this says why.
 pub(crate) struct Silence {
     cluster: Cluster,
-    clock: Clock,
+    means: Means,
     patience: Duration,
     palette: Palette,
     pause: Duration,
 }
 
 impl Silence {
-    pub(crate) fn new(cluster: &Cluster, clock: Clock, patience: Duration, ui: &Ui) -> Self {
-        Self { cluster: cluster.clone(), clock, patience, palette: palette(ui), pause: FIRST }
+    pub(crate) fn new(cluster: &Cluster, means: &Means, patience: Duration, ui: &Ui) -> Self {
+        let (cluster, means) = (cluster.clone(), means.clone());
+        Self { cluster, means, patience, palette: palette(ui), pause: FIRST }
     }
 
-    /// Waits for a while, and says so where the cluster does not answer. May be
-    /// dropped at any moment.
+    /// Waits for a while, and says so where requests are sent again, or where
+    /// the cluster does not answer at all. May be dropped at any moment.
     pub(crate) async fn broken(&mut self) {
-        self.clock.sleep(self.pause).await;
+        self.means.clock.sleep(self.pause).await;
         self.pause = NEXT;
-        let Err(error) = self.cluster.version().await else { return };
-        let left = self.patience.saturating_sub(self.clock.elapsed()).as_secs();
-        let words = format!("for {left}s more: {error}");
+        let Some(because) = self.because().await else { return };
+        let left = self.patience.saturating_sub(self.means.clock.elapsed()).as_secs();
+        let words = format!("for {left}s more: {because}");
         // Where nobody reads any more, the work goes on all the same.
         let _ = say(self.palette, "Retrying", &words, &mut std::io::stderr().lock());
+    }
+
+    async fn because(&self) -> Option<String> {
+        let held_up = self.means.held_up_by();
+        if held_up.is_some() {
+            return held_up;
+        }
+        self.cluster.version().await.err().map(|error| error.to_string())
     }
 }

@@ -1,6 +1,6 @@
 //! What work on a set needs from outside.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use events::{Arrival, Call, CallOutcome, Clock, Errand, Made, Permit, Receipt};
@@ -21,9 +21,31 @@ pub struct Means {
     pub cancel: CancellationToken,
     /// Doubts that turned out to be none; without it they are sent each time.
     pub memory: Option<Memory>,
+    /// What the work waits for.
+    pub holdup: Holdup,
 }
 
+/// What keeps the work on a set from going on, for whoever wants to say so.
+/// Its copies share it.
+#[derive(Clone, Debug, Default)]
+pub struct Holdup(Arc<Mutex<Option<Held>>>);
+
+#[derive(Clone, Debug)]
+struct Held {
+    because: String,
+    /// When the request is sent again, on the clock.
+    until: Duration,
+}
+
+// === impl Means ===
+
 impl Means {
+    /// Means without a memory, and with nobody yet who would end the work.
+    pub fn new(errand: Arc<Errand>, clock: Clock) -> Self {
+        let (cancel, holdup) = (CancellationToken::new(), Holdup::default());
+        Self { errand, clock, cancel, memory: None, holdup }
+    }
+
     /// Notes the intent of a call.
     pub fn permit(&self, call: Call) -> (Permit, Receipt) {
         self.errand.intend(call).expect("applies, patches and deletes are idempotent")
@@ -39,6 +61,20 @@ impl Means {
             },
         };
         self.errand.close(receipt, &outcome);
+    }
+
+    /// Says what the work waits for now, if it waits: the error after which a
+    /// request is sent again.
+    pub fn held_up_by(&self) -> Option<String> {
+        let held = self.holdup.0.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
+        (self.clock.elapsed() < held.until).then_some(held.because)
+    }
+
+    /// Waits after an error, and returns whether the work goes on.
+    pub(super) async fn pause_after(&self, error: &ApiError, pause: Duration) -> bool {
+        let held = Held { because: error.to_string(), until: self.clock.elapsed() + pause };
+        *self.holdup.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(held);
+        self.pause(pause).await
     }
 
     /// Waits, and returns whether the work goes on.

@@ -55,7 +55,7 @@ impl Tries<'_> {
             return Err(error);
         };
         self.count += 1;
-        if self.pace.means.pause(pause).await { Ok(()) } else { Err(error) }
+        if self.pace.means.pause_after(&error, pause).await { Ok(()) } else { Err(error) }
     }
 }
 

@@ -18,7 +18,6 @@ use objects::{
 use rig::{FaultyProxy, Namespace, need};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio_util::sync::CancellationToken;
 
 /// How long a test waits for the control plane before it has failed.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
@@ -173,8 +172,7 @@ impl Harbour {
 /// What a set needs from outside.
 pub(crate) fn means() -> Means {
     let run = RunId::new("2026-11-16T12:00:00Z".parse().unwrap(), 43);
-    let errand = Arc::new(Errand::new(run));
-    Means { errand, clock: Clock::real(), cancel: CancellationToken::new(), memory: None }
+    Means::new(Arc::new(Errand::new(run)), Clock::real())
 }
 
 /// What a harbour is made of before there is a client.

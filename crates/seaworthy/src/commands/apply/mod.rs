@@ -76,10 +76,9 @@ async fn apply(args: &ApplyArgs, objects: Vec<Object>, ui: &Ui) -> Result<(), Co
     let cluster = args.access.connect().await?;
     let set = args.set.set(objects, args.access.namespace(&cluster))?;
     let run = RunId::new(clock.now(), Chance::real().bits());
-    let cancel = CancellationToken::new();
     let (errand, kept) = (Arc::new(Errand::new(run)), Kept::of(&cluster));
-    let means = Means { errand, clock, cancel: cancel.clone(), memory: Some(kept.memory()) };
-    let mut stop = tokio::spawn(stop(signals, cancel, palette(ui)));
+    let means = Means { memory: Some(kept.memory()), ..Means::new(errand, clock) };
+    let mut stop = tokio::spawn(stop(signals, means.cancel.clone(), palette(ui)));
     let mut printer = shown::Printer::new(ui, args.dry_run);
     let work = carry_out(args, &cluster, set, &means, &mut printer, ui);
     // A second signal does not wait; what was sent has tasks of its own.
@@ -108,7 +107,7 @@ async fn carry_out(
             cluster.apply_set(set, settings, &means, observe).await
         })
     };
-    let mut silence = Silence::new(cluster, means.clock, args.timeout(), ui);
+    let mut silence = Silence::new(cluster, means, args.timeout(), ui);
     loop {
         tokio::select! {
             line = told.recv() => match line {

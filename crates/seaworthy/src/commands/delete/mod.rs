@@ -16,7 +16,6 @@ use engine::Chance;
 use events::{Clock, Errand, RunId};
 use objects::set::Means;
 use objects::{Cluster, Doomed, ForceNamespaces, Patience, Propagation, RemovalTerms};
-use tokio_util::sync::CancellationToken;
 
 use crate::access::AccessArgs;
 use crate::command_error::CommandError;
@@ -134,7 +133,7 @@ impl DeleteArgs {
         let errand = Arc::new(Errand::new(run));
         Work {
             cluster,
-            means: Means { errand, clock, cancel: CancellationToken::new(), memory: None },
+            means: Means::new(errand, clock),
             propagation: self.propagation.into(),
             terms: RemovalTerms { patience: self.patience(), ..RemovalTerms::default() },
             waits: !self.no_wait,
