@@ -46,7 +46,7 @@ fn main() -> ExitCode {
 
 /// Returns a cargo command at the workspace's root.
 fn cargo() -> Command {
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let mut cargo = ::rig::cargo();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
     cargo.current_dir(root.expect("xtask lies in the workspace"));
     cargo

@@ -36,6 +36,7 @@
 pub mod access;
 pub mod builder;
 pub mod cache;
+mod cargo;
 pub mod component;
 pub mod control_plane;
 pub mod daemon;
@@ -64,6 +65,7 @@ pub mod warden;
 pub mod webhook;
 
 pub use access::Access;
+pub use cargo::cargo;
 pub use control_plane::ControlPlane;
 pub use image::Image;
 pub use kubectl::Kubectl;

@@ -21,6 +21,7 @@ use std::time::SystemTime;
 
 use thiserror::Error;
 
+use crate::cargo::cargo;
 use crate::janitor::{self, Leftover};
 use crate::say::say;
 use crate::tail::tail;
@@ -132,9 +133,8 @@ fn newest_source() -> Option<SystemTime> {
 
 fn build(profile: &str) -> Result<(), WardenError> {
     say("Building", PROGRAM);
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
-    let output = Command::new(cargo)
+    let output = cargo()
         .args(["build", "--quiet", "--profile", profile, "--bin", PROGRAM, "--manifest-path"])
         .arg(manifest)
         .stdin(Stdio::null())
