@@ -1,11 +1,11 @@
 //! Lists of objects, page by page.
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::cluster::object_of;
 use crate::request::Ask;
-use crate::{ApiError, Cluster, Kind, Object, Resource};
+use crate::{ApiError, Cluster, Kind, Object, Resource, Trouble};
 
 /// Large enough to need few requests, small enough to keep answers short.
 const PAGE: &str = "500";
@@ -106,16 +106,18 @@ impl Cluster {
         Ok(Listed { objects, resource_version })
     }
 
-    /// Shows every object once, and keeps no more than a page of them. Returns
-    /// the moment of the list.
-    pub(crate) async fn list_each(
+    /// Shows every object once, and keeps no more than the text of a page of
+    /// them. Returns the moment of the list.
+    pub async fn list_each(
         &self,
         scope: &Scope,
         mut show: impl FnMut(Object),
     ) -> Result<String, ApiError> {
         let mut pages = self.pages(scope).await?;
         while let Some(page) = pages.next().await? {
-            page.into_iter().for_each(&mut show);
+            for object in page {
+                show(object?);
+            }
         }
         Ok(pages.moment)
     }
@@ -140,8 +142,11 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    /// Returns the next page; none after the last.
-    pub(crate) async fn next(&mut self) -> Result<Option<Vec<Object>>, ApiError> {
+    /// Returns the next page; none after the last. Its objects are read one by
+    /// one, since each takes several times the memory of its text.
+    pub(crate) async fn next(
+        &mut self,
+    ) -> Result<Option<impl Iterator<Item = Result<Object, ApiError>> + use<>>, ApiError> {
         let Some(go_on) = &self.go_on else { return Ok(None) };
         let tried = format!("list {}", self.scope);
         let mut ask = self.scope.ask(&self.resource, tried.clone()).with("limit", PAGE);
@@ -151,11 +156,12 @@ impl Pages {
         let page: Page = self.cluster.send(ask).await?.json(&tried)?;
         self.moment = page.metadata.resource_version;
         self.go_on = Some(page.metadata.go_on).filter(|go_on| !go_on.is_empty());
-        let objects = page.items.into_iter();
-        objects
-            .map(|item| object_of(&tried, &self.scope.kind, item))
-            .collect::<Result<_, _>>()
-            .map(Some)
+        let kind = self.scope.kind.clone();
+        let read = move |item: Box<RawValue>| match serde_json::from_str(item.get()) {
+            Ok(body) => object_of(&tried, &kind, body),
+            Err(error) => Err(ApiError::new(&tried, Trouble::Garbled(error.to_string()))),
+        };
+        Ok(Some(page.items.into_iter().map(read)))
     }
 }
 
@@ -165,7 +171,7 @@ struct Page {
     metadata: PageMetadata,
     // Go writes an empty list as null.
     #[serde(default, deserialize_with = "null_is_empty")]
-    items: Vec<Value>,
+    items: Vec<Box<RawValue>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -177,6 +183,9 @@ struct PageMetadata {
     go_on: String,
 }
 
-fn null_is_empty<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<Value>, D::Error> {
+fn null_is_empty<'de, D>(from: D) -> Result<Vec<Box<RawValue>>, D::Error>
+where
+    D: serde::Deserializer<'de>,
+{
     Ok(Option::deserialize(from)?.unwrap_or_default())
 }

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use objects::{
-    ApiError, Cluster, KindNameError, Object, ObjectId, Resource, Scope, Subject, Trouble,
-    check_selector,
+    ApiError, Cluster, KindNameError, ObjectId, Resource, Scope, Subject, Trouble, check_selector,
 };
 
 use crate::command_error::CommandError;
@@ -44,7 +43,7 @@ pub(crate) struct SelectionArgs {
 /// What was named, before anybody was asked.
 pub(crate) struct Selection {
     words: Vec<Word>,
-    objects: Vec<Object>,
+    in_files: Vec<ObjectId>,
     selector: Option<String>,
     all_namespaces: bool,
 }
@@ -112,13 +111,14 @@ impl SelectionArgs {
             return Err(CommandError::say(Exit::Usage, "no object is named")
                 .hint("name KIND/NAME, a KIND with `-l LABELS`, or files with `-f FILE`"));
         }
-        let objects = if self.filename.is_empty() {
+        let in_files = if self.filename.is_empty() {
             Vec::new()
         } else {
-            files::read(&self.filename, self.recursive)?
+            let objects = files::read(&self.filename, self.recursive)?;
+            objects.iter().map(|object| object.id().clone()).collect()
         };
         let (selector, all_namespaces) = (self.selector.clone(), self.all_namespaces);
-        Ok(Selection { words, objects, selector, all_namespaces })
+        Ok(Selection { words, in_files, selector, all_namespaces })
     }
 }
 
@@ -182,9 +182,8 @@ impl Selection {
                 cluster.kind_called(&word.kind).await.map_err(|error| unknown(&error))?;
             selected.push(self.select(&resource, word.name.as_deref(), namespace));
         }
-        for object in &self.objects {
-            let id =
-                place(cluster, object.id(), namespace).await.map_err(|error| refused(&error))?;
+        for id in &self.in_files {
+            let id = place(cluster, id, namespace).await.map_err(|error| refused(&error))?;
             selected.push(Selected { subject: Subject::One(id), named_in: NamedIn::File });
         }
         Ok(selected)

@@ -130,13 +130,25 @@ where
         while let Some(page) = pages.next().await? {
             let mut wanted = Vec::new();
             for live in page {
-                if let Some(place) = open.remove(live.id().name.as_str()) {
+                let live = live?;
+                let Some(place) = open.remove(live.id().name.as_str()) else { continue };
+                // Most are the same, and need not be kept until the page is read.
+                if self.is_plainly_same(place, &live) {
+                    found.push((place, live.version(), Finding::Same));
+                } else {
                     wanted.push((place, Some(live)));
                 }
             }
             found.extend(self.at_once(wanted.into_iter()).await);
         }
         Ok(())
+    }
+
+    /// Returns whether nothing need be asked to know that an object is as wished.
+    fn is_plainly_same(&self, place: usize, live: &Object) -> bool {
+        matches!(self.settings.walk, Walk::Compare)
+            && self.settings.adopt.allows(live, self.inventory).is_ok()
+            && compare(&self.order.objects()[place], live, None) == Comparison::Same
     }
 
     /// Gets objects one by one, and compares them.

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use futures::stream::{self, StreamExt as _};
 use objects::{Cluster, Doomed, Object, ObjectId, Propagation, Subject};
 
 use super::shown::Shown;
@@ -9,11 +10,21 @@ use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::selection::{NamedIn, Selected, Selection, refused};
 
+/// How many questions are under way at the same time.
+const AT_ONCE: usize = 32;
+
 /// What was found.
 pub(super) struct Found {
-    pub(super) objects: Vec<Object>,
+    pub(super) objects: Vec<Target>,
     /// What was named and is not there, where that is no mistake.
     pub(super) absent: Vec<ObjectId>,
+}
+
+/// One life that is to end.
+pub(super) struct Target {
+    pub(super) doomed: Doomed,
+    /// The group and kind that it defines, where it is a definition.
+    pub(super) defines: Option<(String, String)>,
 }
 
 /// Finds all that is to go. A name on the command line that is not there is
@@ -30,14 +41,16 @@ pub(super) async fn find(
         match subject {
             Subject::One(id) => named.push((id, named_in)),
             Subject::Each(scope) => {
-                let listed = cluster.list(&scope).await.map_err(|error| refused(&error))?;
-                objects.extend(listed.objects);
+                let keep = |object: Object| objects.extend(Target::of(&object));
+                cluster.list_each(&scope, keep).await.map_err(|error| refused(&error))?;
             }
         }
     }
     let ids: Vec<ObjectId> = named.iter().map(|(id, _)| id.clone()).collect();
-    let there = cluster.find(&ids).await.map_err(|error| refused(&error))?;
-    let found: HashSet<&ObjectId> = there.iter().map(Object::id).collect();
+    let there = cluster.find(&ids, |object| Target::of(&object)).await;
+    let there: Vec<Target> =
+        there.map_err(|error| refused(&error))?.into_iter().flatten().collect();
+    let found: HashSet<&ObjectId> = there.iter().map(|target| &target.doomed.id).collect();
     let absent: Vec<_> = named.into_iter().filter(|(id, _)| !found.contains(id)).collect();
     if !ignore_not_found {
         no_slips(&absent)?;
@@ -65,11 +78,25 @@ pub(super) async fn preview(
     propagation: Propagation,
     mut shown: Shown<'_>,
 ) -> Result<(), CommandError> {
-    for doomed in waves.iter().flatten() {
-        match cluster.preview_deletion(doomed, propagation).await {
+    let ask = |doomed| async move { (doomed, cluster.preview_deletion(doomed, propagation).await) };
+    let mut asked = stream::iter(waves.iter().flatten()).map(ask).buffered(AT_ONCE);
+    while let Some((doomed, would)) = asked.next().await {
+        match would {
             Ok(deleted) => shown.would_delete(&doomed.id, &deleted.warnings)?,
             Err(error) => shown.would_fail(&doomed.id, &error)?,
         }
     }
     shown.end()
+}
+
+// === impl Target ===
+
+impl Target {
+    pub(super) fn of(object: &Object) -> Option<Self> {
+        let doomed = Doomed { id: object.id().clone(), uid: object.uid()?.to_owned() };
+        let is_definition = object.kind().is("apiextensions.k8s.io", "CustomResourceDefinition");
+        let text = |pointer| object.text(pointer).filter(|_| is_definition).map(str::to_owned);
+        let defines = text("/spec/group").zip(text("/spec/names/kind"));
+        Some(Self { doomed, defines })
+    }
 }

@@ -15,7 +15,7 @@ use clap::{ArgAction, Args, ValueEnum};
 use engine::Chance;
 use events::{Clock, Errand, RunId};
 use objects::set::Means;
-use objects::{Cluster, Doomed, ForceNamespaces, Patience, Propagation, RemovalTerms};
+use objects::{Cluster, ForceNamespaces, Patience, Propagation, RemovalTerms};
 
 use crate::access::AccessArgs;
 use crate::command_error::CommandError;
@@ -163,9 +163,4 @@ impl From<PropagationArg> for Propagation {
             PropagationArg::Orphan => Self::Orphan,
         }
     }
-}
-
-/// One life of an object that was found.
-fn life(object: &objects::Object) -> Option<Doomed> {
-    Some(Doomed { id: object.id().clone(), uid: object.uid()?.to_owned() })
 }

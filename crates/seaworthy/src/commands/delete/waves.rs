@@ -1,9 +1,9 @@
 //! In which order objects go: what needs a controller or a definition to go
 //! has to go before them.
 
-use objects::{Doomed, Kind, Object};
+use objects::{Doomed, Kind};
 
-use super::life;
+use super::doomed::Target;
 
 /// When an object's turn is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -16,11 +16,14 @@ enum Wave {
 }
 
 /// Returns the objects in waves; each begins when the one before it is over.
-pub(super) fn of(objects: &[Object]) -> Vec<Vec<Doomed>> {
-    let defined: Vec<(&str, &str)> = objects.iter().filter_map(defines).collect();
+pub(super) fn of(targets: &[Target]) -> Vec<Vec<Doomed>> {
+    let defined = targets.iter().filter_map(|target| target.defines.as_ref());
+    let defined: Vec<(&str, &str)> =
+        defined.map(|(group, kind)| (group.as_str(), kind.as_str())).collect();
     let waves = [Wave::Custom, Wave::Usual, Wave::Holder].map(|wave| {
-        let members = objects.iter().filter(|object| turn(object.kind(), &defined) == wave);
-        members.filter_map(life).collect::<Vec<Doomed>>()
+        let doomed = targets.iter().map(|target| &target.doomed);
+        let members = doomed.filter(|doomed| turn(&doomed.id.kind, &defined) == wave);
+        members.cloned().collect::<Vec<Doomed>>()
     });
     waves.into_iter().filter(|members| !members.is_empty()).collect()
 }
@@ -32,13 +35,6 @@ fn turn(kind: &Kind, defined: &[(&str, &str)]) -> Wave {
         _ if defined.contains(&(kind.group.as_str(), kind.kind.as_str())) => Wave::Custom,
         _ => Wave::Usual,
     }
-}
-
-fn defines(object: &Object) -> Option<(&str, &str)> {
-    let kind = object.kind();
-    let is_definition = kind.is("apiextensions.k8s.io", "CustomResourceDefinition");
-    is_definition.then_some(())?;
-    Some((object.text("/spec/group")?, object.text("/spec/names/kind")?))
 }
 
 #[cfg(test)]
@@ -62,7 +58,8 @@ mod tests {
 {apiVersion: example.com/v1, kind: Other, metadata: {name: o, uid: '5'}}
 ";
         let objects = manifest::read("test", text.as_bytes()).unwrap();
-        let waves = of(&objects);
+        let targets: Vec<Target> = objects.iter().filter_map(Target::of).collect();
+        let waves = of(&targets);
         let uids: Vec<Vec<&str>> =
             waves.iter().map(|wave| wave.iter().map(|one| one.uid.as_str()).collect()).collect();
         assert_eq!(uids, [vec!["4"], vec!["2", "5"], vec!["1", "3"]]);

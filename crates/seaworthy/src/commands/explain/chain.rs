@@ -57,7 +57,7 @@ async fn look(
             }
         }
     }
-    objects.extend(cluster.find(&named).await.map_err(|error| refused(&error))?);
+    objects.extend(cluster.find(&named, |object| object).await.map_err(|error| refused(&error))?);
     named.retain(|id| !objects.iter().any(|object| object.id() == id));
     Ok((objects, named))
 }
