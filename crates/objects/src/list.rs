@@ -73,7 +73,14 @@ impl Scope {
         self.namespace.as_deref()
     }
 
-    pub(crate) fn ask(&self, resource: &Resource, tried: String) -> Ask {
+    /// Returns the request to `list` or `watch` them.
+    pub(crate) fn ask(&self, resource: &Resource, verb: &str) -> Ask {
+        // Nobody may have known that the kind is in no namespace.
+        let told = Self {
+            namespace: self.namespace.clone().filter(|_| resource.namespaced),
+            ..self.clone()
+        };
+        let tried = format!("{verb} {told}");
         let mut ask = Ask::get(resource.path(self.namespace.as_deref()), tried);
         if let Some(labels) = &self.labels {
             ask = ask.with("labelSelector", labels);
@@ -148,8 +155,8 @@ impl Pages {
         &mut self,
     ) -> Result<Option<impl Iterator<Item = Result<Object, ApiError>> + use<>>, ApiError> {
         let Some(go_on) = &self.go_on else { return Ok(None) };
-        let tried = format!("list {}", self.scope);
-        let mut ask = self.scope.ask(&self.resource, tried.clone()).with("limit", PAGE);
+        let mut ask = self.scope.ask(&self.resource, "list").with("limit", PAGE);
+        let tried = ask.tried.clone();
         if !go_on.is_empty() {
             ask = ask.with("continue", go_on);
         }

@@ -113,7 +113,8 @@ impl Watch {
 
     async fn connect(&mut self, from: &str) -> Result<(), ApiError> {
         let resource = self.cluster.resource(self.scope.kind()).await?;
-        let ask = self.scope.ask(&resource, self.tried.clone());
+        let ask = self.scope.ask(&resource, "watch");
+        self.tried.clone_from(&ask.tried);
         let ask = ask
             .with("watch", "true")
             .with("allowWatchBookmarks", "true")

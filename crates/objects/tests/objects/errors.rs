@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use events::{Arrival, Class};
-use objects::{Access, Ownership, Scope, Trouble};
+use objects::{Access, Kind, Ownership, Scope, Trouble};
 use rig::proxy::{Fault, Matching, Rule};
 use serde_json::json;
 
@@ -181,4 +181,16 @@ async fn an_object_that_is_too_large_says_so() {
         error.trouble()
     );
     assert_eq!(error.class(), Class::Permanent);
+}
+
+#[tokio::test]
+async fn a_kind_of_the_whole_cluster_is_told_without_a_namespace() {
+    let Some(opening) = Harbour::open() else { return };
+    let harbour = opening.harbour().await;
+    let stranger = harbour.as_account("stranger", json!([])).await;
+    // Whoever waits for node/n does not know yet that nodes are in no namespace.
+    let scope = Scope::all(Kind::new("v1", "Node").unwrap()).within("default").named("n");
+    let error = stranger.list(&scope).await.unwrap_err();
+    let text = error.to_string();
+    assert!(text.starts_with("could not list node with metadata.name=n: "), "{text}");
 }
