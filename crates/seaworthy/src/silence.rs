@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use objects::Cluster;
-use objects::set::Means;
+use objects::set::{Hold, Means};
 use report::terminal::{Palette, say};
 
 use crate::commands::palette;
@@ -36,18 +36,23 @@ impl Silence {
     pub(crate) async fn broken(&mut self) {
         self.means.clock.sleep(self.pause).await;
         self.pause = NEXT;
-        let Some(because) = self.because().await else { return };
+        let (word, because) = match self.hold().await {
+            Some(Hold::Retrying(because)) => ("Retrying", because),
+            Some(Hold::Waiting(because)) => ("Waiting", because),
+            None => return,
+        };
         let left = self.patience.saturating_sub(self.means.clock.elapsed()).as_secs();
         let words = format!("for {left}s more: {because}");
         // Where nobody reads any more, the work goes on all the same.
-        let _ = say(self.palette, "Retrying", &words, &mut std::io::stderr().lock());
+        let _ = say(self.palette, word, &words, &mut std::io::stderr().lock());
     }
 
-    async fn because(&self) -> Option<String> {
+    async fn hold(&self) -> Option<Hold> {
         let held_up = self.means.held_up_by();
         if held_up.is_some() {
             return held_up;
         }
-        self.cluster.version().await.err().map(|error| error.to_string())
+        let error = self.cluster.version().await.err()?;
+        Some(Hold::Retrying(error.to_string()))
     }
 }

@@ -45,7 +45,7 @@ impl Cluster {
             },
         };
         match found {
-            Err(error) if is_unserved(&error) => Ok(Vec::new()),
+            Err(error) if error.is_about_a_kind_that_is_gone() => Ok(Vec::new()),
             found => found,
         }
     }
@@ -80,8 +80,4 @@ impl Cluster {
         self.list_each(&place.scope, show).await?;
         Ok(found)
     }
-}
-
-fn is_unserved(error: &ApiError) -> bool {
-    matches!(error.trouble(), Trouble::KindMissing { stale, .. } if stale.is_empty())
 }

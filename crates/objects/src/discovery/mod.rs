@@ -118,7 +118,8 @@ impl Cluster {
     }
 
     /// Returns where a kind is served in whichever version: the one that the
-    /// API would choose.
+    /// API would choose. None where nobody serves it; an error where its group
+    /// does not answer, since it may be served again tomorrow.
     pub(crate) async fn preferred(
         &self,
         group: &str,
@@ -126,7 +127,15 @@ impl Cluster {
     ) -> Result<Option<Resource>, ApiError> {
         let all = self.all_resources().await?;
         let of_kind = all.into_iter().filter(|resource| resource.kind.is(group, kind));
-        Ok(of_kind.min_by_key(|resource| resource.place))
+        if let Some(resource) = of_kind.min_by_key(|resource| resource.place) {
+            return Ok(Some(resource));
+        }
+        let stale = self.discovery().known().stale_of(group);
+        if stale.is_empty() {
+            return Ok(None);
+        }
+        let kind = format!("{kind}.{group}");
+        Err(ApiError::new(format!("find {kind}"), Trouble::KindMissing { kind, stale }))
     }
 
     /// Returns all that the API serves, asked for now.
@@ -241,6 +250,12 @@ impl Catalogue {
                 stale || self.resources.keys().any(|one| one.is(&kind.group, &kind.kind))
             }
         }
+    }
+
+    /// Returns the versions of a group that did not answer.
+    fn stale_of(&self, group: &str) -> Vec<String> {
+        let of_group = format!("{group}/");
+        self.stale.iter().filter(|one| one.starts_with(&of_group)).cloned().collect()
     }
 
     fn take(&mut self, group: Group) {

@@ -100,6 +100,12 @@ impl ApiError {
         matches!(self.trouble, Trouble::Absent)
     }
 
+    /// Returns whether nobody serves the kind, and no server was silent that
+    /// might: a kind that is gone took its objects along.
+    pub(crate) fn is_about_a_kind_that_is_gone(&self) -> bool {
+        matches!(&self.trouble, Trouble::KindMissing { stale, .. } if stale.is_empty())
+    }
+
     /// Returns it in the form that survives the journal.
     pub fn failure(&self) -> Failure {
         Failure::of(self.class(), self)

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::diff::{Diff, Drift, Veil};
 use crate::fields::OwnersError;
-use crate::{ApiError, Change, Cluster, Object, Order, Ownership, Scope, Trouble};
+use crate::{ApiError, Change, Cluster, Object, Order, Ownership, Scope};
 
 /// What an apply of a set would change.
 #[derive(Debug)]
@@ -114,7 +114,7 @@ impl Cluster {
             match self.list_each(scope, show).await {
                 Ok(_) => return Ok((count, drifts.into_iter().collect())),
                 // A kind that is gone took its objects along.
-                Err(error) if matches!(error.trouble(), Trouble::KindMissing { .. }) => {
+                Err(error) if error.is_about_a_kind_that_is_gone() => {
                     return Ok((0, Ok(Vec::new())));
                 }
                 Err(error) => tries.again(error).await?,

@@ -1,5 +1,6 @@
 //! Ending the members of a set that are no longer wished for.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use events::{Call, CallClass};
@@ -15,31 +16,94 @@ use super::pace::Hope;
 use super::prune::{End, Pruned, Pruner};
 use super::spared::{self, Spared};
 use crate::request::Ask;
-use crate::{ApiError, Cluster, Doomed, FIELD_MANAGER, Object, Order, Propagation};
+use crate::{
+    ApiError, Cluster, Deleted, Deletion, Doomed, FIELD_MANAGER, Object, ObjectId, Order, Patience,
+    Propagation, Remains, RemovalEvent, RemovalTerms, Waiting,
+};
+
+const INTERRUPTED: &str = "it is marked for deletion; nobody waited until it was gone";
+
+/// How a member stands after its turn.
+struct Turn {
+    pruned: Pruned,
+    /// The life that is marked for deletion, and that something keeps.
+    marked: Option<Doomed>,
+}
 
 impl Pruner<'_> {
-    /// Ends members: what stands on others goes before them.
+    /// Ends members: what stands on others goes before them, and is gone before
+    /// their turn comes. What a finalizer keeps may need a controller that would
+    /// be next.
     pub(super) async fn end(&self, members: Vec<Object>, order: &Arc<Order>) -> Vec<Pruned> {
-        let mut ended = Vec::new();
-        for layer in crate::order::backwards(members) {
-            let ends = layer.into_iter().map(|member| self.one(member, order).boxed());
-            let ends: Vec<BoxFuture<'_, _>> = ends.collect();
-            let ends = stream::iter(ends).buffer_unordered(self.settings.in_flight);
-            let mut ends: Vec<Pruned> = ends.filter_map(std::future::ready).collect().await;
+        let mut ended: Vec<Pruned> = Vec::new();
+        let mut layers = crate::order::backwards(members).into_iter();
+        for layer in layers.by_ref() {
+            let turns = layer.into_iter().map(|member| self.one(member, order).boxed());
+            let turns: Vec<BoxFuture<'_, _>> = turns.collect();
+            let turns = stream::iter(turns).buffer_unordered(self.settings.in_flight);
+            let turns: Vec<Turn> = turns.filter_map(std::future::ready).collect().await;
+            let mut ends = self.see_gone(turns).await;
             ends.sort_by(|a, b| a.id.cmp(&b.id));
             ended.extend(ends);
+            if ended.iter().any(|one| matches!(one.end, End::Stuck { .. })) {
+                break;
+            }
         }
+        let because = "what stands on it is not gone";
+        let left = layers.flatten().map(|member| Pruned {
+            id: member.id().clone(),
+            end: End::Kept { because: because.to_owned() },
+        });
+        ended.extend(left);
         ended
     }
 
-    async fn one(&self, member: Object, order: &Arc<Order>) -> Option<Pruned> {
+    /// Waits until everything that is marked is gone, within the patience of the set.
+    async fn see_gone(&self, turns: Vec<Turn>) -> Vec<Pruned> {
+        let marked: Vec<Doomed> = turns.iter().filter_map(|turn| turn.marked.clone()).collect();
+        let mut stuck: HashMap<ObjectId, String> = HashMap::new();
+        if !marked.is_empty() {
+            let left = self.pace.left();
+            let patience = Some(Patience { deadline: left, quiet: left });
+            let terms = RemovalTerms { in_flight: self.settings.in_flight, patience };
+            // It was asked for already.
+            let asked =
+                |_| async { Ok(Deleted { deletion: Deletion::UnderWay, warnings: vec![] }) };
+            let mut tell = |event| self.tell(&event);
+            let ids: Vec<ObjectId> = marked.iter().map(|doomed| doomed.id.clone()).collect();
+            let seen = self.cluster.remove(marked, terms, self.means.clock, asked, &mut tell);
+            tokio::select! {
+                seen = seen => if let Err(not_removed) = seen {
+                    stuck.extend(not_removed.stuck.iter().map(stays));
+                },
+                () = self.means.cancel.cancelled() => {
+                    stuck.extend(ids.into_iter().map(|id| (id, INTERRUPTED.to_owned())));
+                }
+            }
+            self.means.goes_on();
+        }
+        let end = |turn: Turn| match stuck.remove(&turn.pruned.id) {
+            Some(because) => Pruned { end: End::Stuck { because }, ..turn.pruned },
+            None => turn.pruned,
+        };
+        turns.into_iter().map(end).collect()
+    }
+
+    fn tell(&self, event: &RemovalEvent) {
+        if let RemovalEvent::Waiting(waiting) = event {
+            self.means.waits_for(waiting.because().what);
+        }
+    }
+
+    async fn one(&self, member: Object, order: &Arc<Order>) -> Option<Turn> {
         let spared = match self.spared(&member, order).await {
             Ok(spared) => spared,
             Err(error) => {
-                return Some(Pruned { id: member.id().clone(), end: End::Failed(error) });
+                let pruned = Pruned { id: member.id().clone(), end: End::Failed(error) };
+                return Some(Turn { pruned, marked: None });
             }
         };
-        let id = member.id().clone();
+        let (id, mut marked) = (member.id().clone(), None);
         let end = match spared {
             Some(Spared::NotOurs) => return None,
             Some(Spared::Kept(because)) => End::Kept { because },
@@ -47,9 +111,15 @@ impl Pruner<'_> {
                 Ok(()) => End::Detached { because },
                 Err(error) => End::Failed(error),
             },
-            None => self.delete(&member).await.map_or_else(End::Failed, |()| End::Deleted),
+            None => match self.delete(&member).await {
+                Ok(still_there) => {
+                    marked = still_there;
+                    End::Deleted
+                }
+                Err(error) => End::Failed(error),
+            },
         };
-        Some(Pruned { id, end })
+        Some(Turn { pruned: Pruned { id, end }, marked })
     }
 
     async fn spared(&self, member: &Object, order: &Order) -> Result<Option<Spared>, ApiError> {
@@ -62,9 +132,10 @@ impl Pruner<'_> {
         }
     }
 
-    async fn delete(&self, member: &Object) -> Result<(), ApiError> {
+    /// Deletes a member, and returns it where something keeps it.
+    async fn delete(&self, member: &Object) -> Result<Option<Doomed>, ApiError> {
         if self.settings.mode == Mode::DryRun {
-            return Ok(());
+            return Ok(None);
         }
         let uid = member.uid().unwrap_or_default().to_owned();
         let doomed = Doomed { id: member.id().clone(), uid };
@@ -75,7 +146,9 @@ impl Pruner<'_> {
             let sent = self.cluster.delete(permit, &doomed, Propagation::Background).await;
             self.means.close(receipt, &sent);
             match sent {
-                Ok(_) => return Ok(()),
+                Ok(deleted) => {
+                    return Ok(Some(doomed).filter(|_| deleted.deletion == Deletion::UnderWay));
+                }
                 Err(error) => tries.again(error).await?,
             }
         }
@@ -97,4 +170,11 @@ impl Pruner<'_> {
             .sending("application/merge-patch+json", body);
         send(self.cluster, self.means, self.pace, &call, &ask).await.map(|_| ())
     }
+}
+
+/// Says what keeps a member that is marked for deletion.
+fn stays(waiting: &Waiting) -> (ObjectId, String) {
+    let because = waiting.remains.as_ref().map(Remains::says);
+    let because = because.unwrap_or_else(|| waiting.because().what);
+    (waiting.doomed.id.clone(), because)
 }

@@ -32,9 +32,18 @@ pub struct Holdup(Arc<Mutex<Option<Held>>>);
 
 #[derive(Clone, Debug)]
 struct Held {
-    because: String,
-    /// When the request is sent again, on the clock.
+    hold: Hold,
+    /// How long that holds, on the clock.
     until: Duration,
+}
+
+/// Why work on a set does not go on at the moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Hold {
+    /// A request is sent again after this error.
+    Retrying(String),
+    /// Something that was asked for is not done.
+    Waiting(String),
 }
 
 // === impl Means ===
@@ -63,18 +72,31 @@ impl Means {
         self.errand.close(receipt, &outcome);
     }
 
-    /// Says what the work waits for now, if it waits: the error after which a
-    /// request is sent again.
-    pub fn held_up_by(&self) -> Option<String> {
+    /// Says what the work waits for now, if it waits.
+    pub fn held_up_by(&self) -> Option<Hold> {
         let held = self.holdup.0.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
-        (self.clock.elapsed() < held.until).then_some(held.because)
+        (self.clock.elapsed() < held.until).then_some(held.hold)
+    }
+
+    /// Notes what is waited for, until something else is or the work goes on.
+    pub(super) fn waits_for(&self, what: String) {
+        self.hold(Some(Held { hold: Hold::Waiting(what), until: Duration::MAX }));
+    }
+
+    /// Notes that nothing is waited for any more.
+    pub(super) fn goes_on(&self) {
+        self.hold(None);
     }
 
     /// Waits after an error, and returns whether the work goes on.
     pub(super) async fn pause_after(&self, error: &ApiError, pause: Duration) -> bool {
-        let held = Held { because: error.to_string(), until: self.clock.elapsed() + pause };
-        *self.holdup.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(held);
+        let until = self.clock.elapsed() + pause;
+        self.hold(Some(Held { hold: Hold::Retrying(error.to_string()), until }));
         self.pause(pause).await
+    }
+
+    fn hold(&self, held: Option<Held>) {
+        *self.holdup.0.lock().unwrap_or_else(PoisonError::into_inner) = held;
     }
 
     /// Waits, and returns whether the work goes on.

@@ -51,7 +51,7 @@ pub use apply::{Mode, Set, SetError, Settings, Walk};
 pub use compare::SetDiff;
 pub use finding::{Compared, Finding};
 pub use inventory::{Inventory, InventoryError};
-pub use means::{Holdup, Means};
+pub use means::{Hold, Holdup, Means};
 pub use memory::Memory;
 pub use prune::{End, Prune, Pruned};
 pub use report::{Outcome, Report, Step, StepError, There};

@@ -9,7 +9,7 @@ use super::look::get;
 use super::pace::{Hope, Pace};
 use super::report::{Outcome, Report};
 use super::{Adopt, Means, Mode, Settings};
-use crate::{ApiError, Cluster, Object, ObjectId, Order, Ownership, Scope, Trouble};
+use crate::{ApiError, Cluster, Object, ObjectId, Order, Ownership, Scope};
 
 /// Whether members that are no longer wished for are deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +44,11 @@ pub enum End {
         /// Why it stays.
         because: String,
     },
+    /// It is marked for deletion, something keeps it, and it stays a member.
+    Stuck {
+        /// What keeps it.
+        because: String,
+    },
     /// It could not be deleted, and stays a member.
     Failed(ApiError),
 }
@@ -64,7 +69,7 @@ pub(super) struct Pruner<'a> {
 impl Pruned {
     /// Returns whether something went wrong.
     pub fn is_failure(&self) -> bool {
-        matches!(self.end, End::Failed(_))
+        matches!(self.end, End::Failed(_) | End::Stuck { .. })
     }
 }
 
@@ -134,11 +139,11 @@ impl<'a> Pruner<'a> {
             Err((id, error)) => report.pruned.push(Pruned { id, end: End::Failed(error) }),
         }
         let mut left = wished(order);
-        let stays = |one: &&Pruned| matches!(one.end, End::Kept { .. } | End::Failed(_));
-        report.pruned.iter().filter(stays).for_each(|one| left.add(&one.id));
         if report.pruned.iter().any(Pruned::is_failure) {
             return;
         }
+        let stays = |one: &&Pruned| matches!(one.end, End::Kept { .. });
+        report.pruned.iter().filter(stays).for_each(|one| left.add(&one.id));
         if let Err(error) = self.write(&left).await {
             let id = self.inventory.parent().clone();
             report.pruned.push(Pruned { id, end: End::Failed(error) });
@@ -170,7 +175,7 @@ impl<'a> Pruner<'a> {
             match self.cluster.list(scope).await {
                 Ok(listed) => return Ok(listed.objects),
                 // A kind that is gone took its objects along.
-                Err(error) if matches!(error.trouble(), Trouble::KindMissing { .. }) => {
+                Err(error) if error.is_about_a_kind_that_is_gone() => {
                     return Ok(Vec::new());
                 }
                 Err(error) => tries.again(error).await?,

@@ -1,10 +1,14 @@
 //! Inventories: what a set remembers, what it prunes, and what it spares.
 
+use std::time::Duration;
+
 use objects::set::{Adopt, End, Inventory, Mode, Prune, Report, Set, SetError, Settings};
 use objects::{Kind, Object};
+use rig::need;
 use serde_json::{Value, json};
 
 use crate::harbour::{Harbour, means};
+use crate::remove_faults::dead_api_service;
 use crate::set::story;
 
 impl Harbour {
@@ -59,6 +63,7 @@ fn ends(report: &Report) -> Vec<String> {
         End::Deleted => "deleted".to_owned(),
         End::Detached { because } => format!("detached: {because}"),
         End::Kept { because } => format!("kept: {because}"),
+        End::Stuck { because } => format!("stuck: {because}"),
         End::Failed(error) => format!("failed: {error}"),
     };
     report.pruned.iter().map(|one| format!("{} {}", one.id.name, end(&one.end))).collect()
@@ -220,4 +225,53 @@ async fn two_sets_never_take_each_others_members() {
     // Nor does an apply without a set take a member out of its own.
     let report = harbour.apply_set(harbour.maps(&["a"]), Settings::default()).await.unwrap();
     assert!(story(&report)[0].contains("it belongs to the set applyset-"), "{:?}", story(&report));
+}
+
+/// What a finalizer keeps is told, stays a member, and what it stands on stays.
+#[tokio::test]
+async fn what_something_keeps_is_no_success_and_is_not_forgotten() {
+    let Some(opening) = Harbour::open() else { return };
+    let harbour = opening.harbour().await;
+    let fresh = format!("{}-fresh", harbour.namespace.name());
+    let made = json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": fresh } });
+    let held = json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": {
+        "name": "held", "namespace": fresh, "finalizers": ["example.com/hold"] } });
+    let set = vec![Object::new(made).unwrap(), Object::new(held).unwrap()];
+    harbour.prune_set(set, Settings::default()).await.unwrap();
+    let hurried = Settings { patience: Duration::from_secs(3), ..Settings::default() };
+    let report = harbour.prune_set(vec![], hurried).await.unwrap();
+    let told = ends(&report).join("\n");
+    assert!(!report.is_whole(), "{told}");
+    assert!(told.contains("held stuck: ") && told.contains("example.com/hold"), "{told}");
+    assert!(told.contains(&format!("{fresh} kept: ")), "{told}");
+    let kinds = &harbour.parent()["metadata"]["annotations"];
+    let kinds = kinds["applyset.kubernetes.io/contains-group-kinds"].as_str().unwrap();
+    assert_eq!(kinds, "ConfigMap,Namespace");
+
+    let free = r#"{"metadata":{"finalizers":null}}"#;
+    let kubectl = harbour.namespace.kubectl();
+    kubectl.run(&["-n", &fresh, "patch", "cm", "held", "--type=merge", "-p", free]).unwrap();
+    let report = harbour.prune_set(vec![], Settings::default()).await.unwrap();
+    assert_eq!(ends(&report), [format!("{fresh} deleted")]);
+}
+
+/// Members of a group whose server is dead for a while are not forgotten.
+#[tokio::test(flavor = "multi_thread")]
+async fn members_that_cannot_be_listed_are_not_forgotten() {
+    let Some(plane) = need::control_plane() else { return };
+    let mut harbour = Harbour::open_on(plane.access()).harbour().await;
+    harbour.prune_set(harbour.maps(&["a", "b"]), Settings::default()).await.unwrap();
+    let all = "applyset.kubernetes.io/contains-group-kinds=ConfigMap,Thing.dead.example.com";
+    harbour.kubectl(&["annotate", "--overwrite", "secret", "shop", all]);
+    harbour.apply(&dead_api_service()).await.unwrap();
+    let unavailable = |service: &Object| service.at("/status/conditions").is_some();
+    harbour.until(dead_api_service().id(), unavailable).await;
+    // Another process, which asks what there is now.
+    harbour.cluster = harbour.fresh().await;
+    let report = harbour.prune_set(harbour.maps(&["a"]), Settings::default()).await.unwrap();
+    let told = ends(&report).join("\n");
+    assert!(told.contains("did not hear from dead.example.com/v1"), "{told}");
+    let kinds = &harbour.parent()["metadata"]["annotations"];
+    let kinds = kinds["applyset.kubernetes.io/contains-group-kinds"].as_str().unwrap();
+    assert!(kinds.contains("Thing.dead.example.com"), "{kinds}");
 }

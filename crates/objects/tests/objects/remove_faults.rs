@@ -124,12 +124,7 @@ async fn rights_that_are_revoked_in_the_middle_end_it_with_the_reason() {
 async fn a_dead_api_service_is_named_and_the_api_may_crash_meanwhile() {
     let Some(mut plane) = need::control_plane() else { return };
     let harbour = Harbour::open_on(plane.access()).harbour().await;
-    let dead =
-        Object::new(json!({ "apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService",
-        "metadata": { "name": "v1.dead.example.com" }, "spec": { "group": "dead.example.com",
-        "version": "v1", "groupPriorityMinimum": 100, "versionPriority": 100,
-        "insecureSkipTLSVerify": true, "service": { "name": "nobody", "namespace": "default" } } }))
-        .unwrap();
+    let dead = dead_api_service();
     harbour.apply(&dead).await.unwrap();
     let unavailable = |service: &Object| service.at("/status/conditions").is_some();
     harbour.until(dead.id(), unavailable).await;
@@ -168,4 +163,14 @@ async fn a_dead_api_service_is_named_and_the_api_may_crash_meanwhile() {
     let removed = tokio::time::timeout(PATIENCE * 2, removing).await.unwrap().unwrap().unwrap();
     assert!(removed.errors > 0, "{removed:?}");
     assert_eq!(harbour.cluster.get(&id).await.unwrap(), None);
+}
+
+/// A group whose server is not there.
+pub(crate) fn dead_api_service() -> Object {
+    let service = json!({ "name": "nobody", "namespace": "default" });
+    Object::new(json!({ "apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService",
+        "metadata": { "name": "v1.dead.example.com" }, "spec": { "group": "dead.example.com",
+        "version": "v1", "groupPriorityMinimum": 100, "versionPriority": 100,
+        "insecureSkipTLSVerify": true, "service": service } }))
+    .unwrap()
 }

@@ -56,6 +56,7 @@ pub(crate) fn ended(pruned: &Pruned) -> Value {
         End::Deleted => ("pruned", None),
         End::Detached { because } => ("detached", Some(because.clone())),
         End::Kept { because } => ("kept", Some(because.clone())),
+        End::Stuck { because } => ("stuck", Some(because.clone())),
         End::Failed(error) => ("failed", Some(error.to_string())),
     };
     record["result"] = result.into();

@@ -174,6 +174,7 @@ fn end(pruned: &Pruned) -> (&'static str, String) {
         End::Deleted => ("Pruned", id.to_string()),
         End::Detached { because } => ("Detached", format!("{id}: {because}")),
         End::Kept { because } => ("Kept", format!("{id}: {because}")),
+        End::Stuck { because } => ("Stuck", format!("{id}: {because}")),
         End::Failed(error) => ("Failed", error.to_string()),
     }
 }

@@ -111,7 +111,7 @@ fn print_pruned(found: &SetDiff, ui: &Ui) -> io::Result<()> {
             End::Detached { because } => {
                 say(palette, "Detached", &format!("{id}: {because}"), &mut ui.stderr())?;
             }
-            End::Kept { because } => {
+            End::Stuck { because } | End::Kept { because } => {
                 say(palette, "Kept", &format!("{id}: {because}"), &mut ui.stderr())?;
             }
             End::Failed(error) => say(palette, "Failed", &error.to_string(), &mut ui.stderr())?,
