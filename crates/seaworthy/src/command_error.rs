@@ -23,8 +23,6 @@ enum Message {
     Error(Failure),
     /// The command has told the whole story already.
     Told,
-    /// Whoever read our output has stopped to: not an error for them.
-    BrokenPipe,
 }
 
 // === impl CommandError ===
@@ -32,9 +30,6 @@ enum Message {
 impl CommandError {
     /// An error with its chain of causes.
     pub(crate) fn new(exit: Exit, error: &(dyn Error + 'static)) -> Self {
-        if is_broken_pipe(error) {
-            return Self { exit: Exit::Done, message: Message::BrokenPipe, hints: Vec::new() };
-        }
         let failure = Failure::of(Class::Permanent, error);
         Self { exit, message: Message::Error(failure), hints: Vec::new() }
     }
@@ -66,7 +61,7 @@ impl CommandError {
     pub(crate) fn message(&self) -> String {
         match &self.message {
             Message::Error(failure) => failure.to_string(),
-            Message::Told | Message::BrokenPipe => String::new(),
+            Message::Told => String::new(),
         }
     }
 
@@ -90,17 +85,4 @@ impl From<io::Error> for CommandError {
     fn from(error: io::Error) -> Self {
         Self::new(Exit::Internal, &error)
     }
-}
-
-/// A reader that has seen enough, such as `head`, closes our output.
-fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
-    let mut next = Some(error);
-    while let Some(error) = next {
-        let io = error.downcast_ref::<io::Error>();
-        if io.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
-            return true;
-        }
-        next = error.source();
-    }
-    false
 }

@@ -36,12 +36,12 @@ impl Ui {
 
     /// Returns where data goes.
     pub(crate) fn stdout(&self) -> impl Write + use<> {
-        AutoStream::new(io::stdout(), self.stdout_colour)
+        Unread(AutoStream::new(io::stdout(), self.stdout_colour))
     }
 
     /// Returns where words for people go.
     pub(crate) fn stderr(&self) -> impl Write + use<> {
-        AutoStream::new(io::stderr(), self.stderr_colour)
+        Unread(AutoStream::new(io::stderr(), self.stderr_colour))
     }
 
     /// Returns whether words for people may be coloured.
@@ -82,6 +82,27 @@ impl Ui {
         let mut line = String::new();
         let read = io::stdin().read_line(&mut line)?;
         Ok((read > 0).then(|| line.trim().to_owned()))
+    }
+}
+
+/// A stream that nobody may read any more, as after `| head -1`. What is under
+/// way goes on, and ends as it would have: half an apply is no success.
+struct Unread<W>(W);
+
+impl<W: Write> Write for Unread<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        unless_unread(self.0.write(bytes), bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        unless_unread(self.0.flush(), ())
+    }
+}
+
+fn unless_unread<T>(done: io::Result<T>, instead: T) -> io::Result<T> {
+    match done {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(instead),
+        done => done,
     }
 }
 

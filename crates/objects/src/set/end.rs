@@ -77,10 +77,12 @@ impl Pruner<'_> {
                     stuck.extend(not_removed.stuck.iter().map(stays));
                 },
                 () = self.means.cancel.cancelled() => {
-                    stuck.extend(ids.into_iter().map(|id| (id, INTERRUPTED.to_owned())));
+                    stuck.extend(ids.iter().map(|id| (id.clone(), INTERRUPTED.to_owned())));
                 }
             }
-            self.means.goes_on();
+            for id in &ids {
+                self.means.goes_on(id);
+            }
         }
         let end = |turn: Turn| match stuck.remove(&turn.pruned.id) {
             Some(because) => Pruned { end: End::Stuck { because }, ..turn.pruned },
@@ -90,8 +92,13 @@ impl Pruner<'_> {
     }
 
     fn tell(&self, event: &RemovalEvent) {
-        if let RemovalEvent::Waiting(waiting) = event {
-            self.means.waits_for(waiting.because().what);
+        match event {
+            RemovalEvent::Waiting(waiting) => {
+                let (id, because) = stays(waiting);
+                self.means.waits_for(&id, because);
+            }
+            RemovalEvent::Gone { id, .. } => self.means.goes_on(id),
+            RemovalEvent::Warned { .. } | RemovalEvent::Trouble { .. } => {}
         }
     }
 

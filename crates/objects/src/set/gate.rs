@@ -20,7 +20,9 @@ pub(super) async fn ready(
         Some(status) => Err(status.to_string()),
         None => Err("it is not there".to_owned()),
     };
-    until(cluster.watch(scope), means, pace, judge).await
+    let ended = until(cluster.watch(scope), means, pace, id, judge).await;
+    means.goes_on(id);
+    ended
 }
 
 /// Waits until a service has an endpoint that answers, or says why it has none.
@@ -46,7 +48,10 @@ pub(super) async fn endpoint(
         }
         Err(format!("0 of {count} are ready"))
     };
-    until(cluster.watch(scope), means, pace, judge).await
+    let whose = format!("endpoints of service {service} in namespace {namespace}");
+    let ended = until(cluster.watch(scope), means, pace, &whose, judge).await;
+    means.goes_on(&whose);
+    ended
 }
 
 /// Watches until the objects in sight are as they should be.
@@ -54,6 +59,7 @@ async fn until(
     mut watch: Watch,
     means: &Means,
     pace: &Pace,
+    whose: &impl ToString,
     judge: impl Fn(&[Object]) -> Result<(), String>,
 ) -> Result<(), String> {
     let mut seen: Vec<Object> = Vec::new();
@@ -71,7 +77,10 @@ async fn until(
                 take(&mut seen, sighting);
                 match judge(&seen) {
                     Ok(()) => return Ok(()),
-                    Err(missing) => because = missing,
+                    Err(missing) => {
+                        means.waits_for(whose, &missing);
+                        because = missing;
+                    }
                 }
             }
             Err(error) => again(means, pace, &error, tries).await?,
@@ -83,7 +92,11 @@ async fn until(
 /// Pauses before the watch goes on, or gives up.
 async fn again(means: &Means, pace: &Pace, error: &ApiError, tries: u32) -> Result<(), String> {
     let pause = pace.after(error, Hope::Fresh, tries).ok_or_else(|| error.to_string())?;
-    if means.pause(pause).await { Ok(()) } else { Err("the work was ended".to_owned()) }
+    if means.pause_after(error, pause).await {
+        Ok(())
+    } else {
+        Err("the work was ended".to_owned())
+    }
 }
 
 fn take(seen: &mut Vec<Object>, sighting: Sighting) {

@@ -1,6 +1,7 @@
 //! What work on a set needs from outside.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use events::{Arrival, Call, CallOutcome, Clock, Errand, Made, Permit, Receipt};
@@ -28,13 +29,14 @@ pub struct Means {
 /// What keeps the work on a set from going on, for whoever wants to say so.
 /// Its copies share it.
 #[derive(Clone, Debug, Default)]
-pub struct Holdup(Arc<Mutex<Option<Held>>>);
+pub struct Holdup(Arc<Mutex<Holds>>);
 
-#[derive(Clone, Debug)]
-struct Held {
-    hold: Hold,
-    /// How long that holds, on the clock.
-    until: Duration,
+#[derive(Debug, Default)]
+struct Holds {
+    /// An error, and when the request is sent again, on the clock.
+    retrying: Option<(String, Duration)>,
+    /// What is missing, by whose it is.
+    waiting: BTreeMap<String, String>,
 }
 
 /// Why work on a set does not go on at the moment.
@@ -74,29 +76,39 @@ impl Means {
 
     /// Says what the work waits for now, if it waits.
     pub fn held_up_by(&self) -> Option<Hold> {
-        let held = self.holdup.0.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
-        (self.clock.elapsed() < held.until).then_some(held.hold)
+        let holds = self.holds();
+        if let Some((error, until)) = &holds.retrying
+            && self.clock.elapsed() < *until
+        {
+            return Some(Hold::Retrying(error.clone()));
+        }
+        let (whose, missing) = holds.waiting.first_key_value()?;
+        let others = match holds.waiting.len() - 1 {
+            0 => String::new(),
+            others => format!(", and for {others} more"),
+        };
+        Some(Hold::Waiting(format!("{whose}: {missing}{others}")))
     }
 
-    /// Notes what is waited for, until something else is or the work goes on.
-    pub(super) fn waits_for(&self, what: String) {
-        self.hold(Some(Held { hold: Hold::Waiting(what), until: Duration::MAX }));
+    /// Notes what of somebody's is waited for.
+    pub(super) fn waits_for(&self, whose: &impl ToString, missing: impl Into<String>) {
+        self.holds().waiting.insert(whose.to_string(), missing.into());
     }
 
-    /// Notes that nothing is waited for any more.
-    pub(super) fn goes_on(&self) {
-        self.hold(None);
+    /// Notes that nothing of somebody's is waited for any more.
+    pub(super) fn goes_on(&self, whose: &impl ToString) {
+        self.holds().waiting.remove(&whose.to_string());
     }
 
     /// Waits after an error, and returns whether the work goes on.
     pub(super) async fn pause_after(&self, error: &ApiError, pause: Duration) -> bool {
         let until = self.clock.elapsed() + pause;
-        self.hold(Some(Held { hold: Hold::Retrying(error.to_string()), until }));
+        self.holds().retrying = Some((error.to_string(), until));
         self.pause(pause).await
     }
 
-    fn hold(&self, held: Option<Held>) {
-        *self.holdup.0.lock().unwrap_or_else(PoisonError::into_inner) = held;
+    fn holds(&self) -> MutexGuard<'_, Holds> {
+        self.holdup.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits, and returns whether the work goes on.

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use rig::FaultyProxy;
 use serde_json::Value;
 
-use crate::shore::{Shore, map};
+use crate::shore::{Shore, deployment, map};
 use crate::workplace::Workplace;
 
 #[test]
@@ -74,6 +74,36 @@ fn a_doubt_that_changed_nothing_is_remembered_by_the_next_command() {
     let ran = shore.run_at(proxy.kubeconfig(), "apply", &["-f", "l.yaml", "--recheck"]);
     assert_eq!((ran.exit, ran.stdout.as_str()), (0, ""), "{ran}");
     assert_eq!(proxy.counts().borrow().of("patch", "limitranges"), 4, "{ran}");
+}
+
+/// As with `| head -1`.
+#[test]
+fn what_nobody_reads_is_done_all_the_same_and_ends_as_it_would() {
+    let Some(shore) = Shore::reach() else { return };
+    let maps: String = (0..60).map(|n| map(&format!("m{n}"), "1")).collect();
+    shore.workplace.write("maps.yaml", maps);
+    assert_eq!(shore.run_unread("apply", &["-f", "maps.yaml"]), 0);
+    let count = || shore.kubectl(&["get", "cm", "-o", "name"]).matches("configmap/m").count();
+    assert_eq!(count(), 60);
+    shore.workplace.write("m0.yaml", map("m0", "2"));
+    assert_eq!(shore.run_unread("diff", &["-f", "m0.yaml"]), 7);
+    assert_eq!(shore.run_unread("wait", &["cm/none", "--for", "create", "--timeout", "1s"]), 3);
+    assert_eq!(shore.run_unread("delete", &["-f", "maps.yaml"]), 0);
+    assert_eq!(count(), 0);
+    assert_eq!(shore.run_unread("delete", &["cm/m0"]), 4);
+}
+
+#[test]
+fn what_others_need_is_waited_for_aloud() {
+    let Some(shore) = Shore::reach() else { return };
+    let text = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: later\n  annotations: \
+        { config.kubernetes.io/depends-on: DEPENDENCY }\n---\n";
+    let web = format!("apps/namespaces/{}/Deployment/web", shore.namespace.name());
+    let text = text.replace("DEPENDENCY", &web);
+    shore.workplace.write("app.yaml", text + &deployment("web", 1));
+    let ran = shore.run("apply", &["-f", "app.yaml", "--timeout", "4s"]);
+    assert_eq!(ran.exit, 4, "{ran}");
+    assert!(ran.stderr.contains("s more: deployment.apps/web"), "{ran}");
 }
 
 #[test]

@@ -33,6 +33,16 @@ impl Shore {
         )
     }
 
+    /// Gives a command whose output nobody reads, and returns how it ended.
+    pub(crate) fn run_unread(&self, command: &str, args: &[&str]) -> i32 {
+        let always = self.always(self.namespace.access().kubeconfig(), command);
+        let args = always.iter().map(String::as_str).chain(args.iter().copied());
+        let mut command = self.workplace.command(args);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop((child.stdout.take(), child.stderr.take()));
+        child.wait().unwrap().code().unwrap()
+    }
+
     /// Gives a command, asks it to stop once it has said a word on stderr, and
     /// returns how it ended and all that it said there.
     pub(crate) fn interrupt_at(
