@@ -190,6 +190,11 @@ impl Object {
         self.body
     }
 
+    /// The same object in another state.
+    pub(crate) fn with_body(&self, body: Value) -> Self {
+        Self { id: self.id.clone(), body }
+    }
+
     /// Returns its life and its state, where the API has given it both.
     pub fn version(&self) -> Option<Version> {
         let resource_version = self.text("/metadata/resourceVersion")?.to_owned();

@@ -22,6 +22,7 @@ mod members;
 mod owners;
 mod path;
 mod pick;
+mod remove;
 mod set;
 mod step;
 mod text;

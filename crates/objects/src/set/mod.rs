@@ -45,6 +45,7 @@ mod report;
 mod run;
 mod spared;
 mod survey;
+mod taken;
 
 pub use adopt::Adopt;
 pub use apply::{Mode, Set, SetError, Settings, Walk};

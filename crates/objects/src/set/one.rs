@@ -8,7 +8,7 @@ use super::pace::{Hope, Pace};
 use super::repair::Repair;
 use super::report::{Outcome, StepError, There};
 use super::run::Run;
-use super::{Means, Mode, gate};
+use super::{Means, Mode, gate, taken};
 use crate::request::{Answer, Ask};
 use crate::{ApiError, Applied, Change, Cluster, FIELD_MANAGER, Object, Trouble, Version};
 
@@ -38,6 +38,7 @@ impl Run {
         }
         let repaired = repair.is_some();
         if let Some(repair) = repair {
+            self.would_be_granted(object, &repair).await?;
             before = self.repair(object, repair).await?.or(before);
         }
         let applied = self.apply(place, before.as_ref()).await?;
@@ -103,6 +104,24 @@ impl Run {
             })?;
         }
         Ok(())
+    }
+
+    /// An apply that is refused must not have made anything ours before.
+    async fn would_be_granted(&self, object: &Object, repair: &Repair) -> Result<(), ApiError> {
+        // Entries that the API cannot convert make every dry run fail.
+        if repair.taken().is_empty() {
+            return Ok(());
+        }
+        let mut tries = self.pace.tries(Hope::Usual);
+        loop {
+            tries.turn().await;
+            let ownership = self.settings.ownership;
+            match taken::try_out(&self.cluster, object, None, Some(repair), ownership).await {
+                Ok(_) => return Ok(()),
+                Err(error) if is_about_a_version_that_is_gone(&error) => return Ok(()),
+                Err(error) => tries.again(error).await?,
+            }
+        }
     }
 
     /// Puts the managers of an object in order, and returns its state after it.

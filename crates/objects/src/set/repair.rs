@@ -20,6 +20,8 @@ const LAST_APPLIED: &str = "f:kubectl.kubernetes.io/last-applied-configuration";
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Repair {
     managed_fields: Vec<Value>,
+    /// The managers whose fields become ours.
+    taken: Vec<String>,
     uid: String,
     resource_version: String,
 }
@@ -34,13 +36,30 @@ impl Repair {
     ) -> Option<Self> {
         let before = live.items("/metadata/managedFields");
         let served = in_served_versions(before.to_vec(), api_version, is_served);
-        let managed_fields = from_client_side(served);
+        let mut taken = Vec::new();
+        let managed_fields = from_client_side(served, &mut taken);
         let version = live.version()?;
         (managed_fields != before).then_some(Self {
             managed_fields,
+            taken,
             uid: version.uid,
             resource_version: version.resource_version,
         })
+    }
+
+    /// Returns the managers whose fields become ours.
+    pub(super) fn taken(&self) -> &[String] {
+        &self.taken
+    }
+
+    /// Returns whether the fields of an entry become ours.
+    pub(super) fn takes(&self, entry: &Value) -> bool {
+        self.taken.iter().any(|manager| is_entry(entry, manager, "Update"))
+    }
+
+    /// Returns the better list.
+    pub(super) fn managed_fields(&self) -> &[Value] {
+        &self.managed_fields
     }
 
     /// Returns the life that is meant.
@@ -83,7 +102,7 @@ fn is_same_entry(one: &Value, other: &Value) -> bool {
     ["manager", "operation", "apiVersion", "subresource"].iter().all(|key| one[key] == other[key])
 }
 
-fn from_client_side(mut entries: Vec<Value>) -> Vec<Value> {
+fn from_client_side(mut entries: Vec<Value>, taken: &mut Vec<String>) -> Vec<Value> {
     let Some(first) = entries.iter().position(is_client_side) else { return entries };
     let manager = entries[first]["manager"].as_str().unwrap_or_default().to_owned();
     let ours = entries.iter().position(|entry| is_entry(entry, FIELD_MANAGER, "Apply"));
@@ -102,8 +121,9 @@ fn from_client_side(mut entries: Vec<Value>) -> Vec<Value> {
     entries[ours]["manager"] = FIELD_MANAGER.into();
     entries[ours]["operation"] = "Apply".into();
     entries.retain(|entry| !is_entry(entry, &manager, "Update"));
+    taken.push(manager);
     // Several clients may have applied the object one after the other.
-    from_client_side(entries)
+    from_client_side(entries, taken)
 }
 
 fn is_client_side(entry: &Value) -> bool {

@@ -17,17 +17,13 @@ use super::finding::{Compared, Finding};
 use super::look::{FEW, Somewhere, comes_with_the_set, get, groups, none, repair, scope};
 use super::memory::Recall;
 use super::pace::{Hope, Pace};
-use super::{Settings, StepError, Walk};
+use super::{Settings, StepError, Walk, taken};
 use crate::compare::{Comparison, compare};
 use crate::fields::OwnersError;
-use crate::{ApiError, Cluster, Object, Order, Ownership, Scope, Trouble, Version};
+use crate::{ApiError, Cluster, Object, Order, Scope, Trouble, Version};
 
 /// Lists at the same time: a page of each is kept.
 const LISTS: usize = 8;
-
-/// A dry run cannot be made of two steps.
-const TAKEN: &str = "an apply first takes over the fields of a client-side apply; those that the \
-    manifest does not have go away then, and are not shown";
 
 /// What to do about an object that is not there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -224,19 +220,25 @@ where
 
     async fn try_out(&self, place: usize, live: Option<&Object>) -> Result<Finding<T>, StepError> {
         let wished = &self.order.objects()[place];
-        let taken = live.is_some_and(|live| repair(self.cluster, wished, live).is_some());
-        let ownership = if taken { Ownership::Take } else { self.settings.ownership };
+        let repair = live.and_then(|live| repair(self.cluster, wished, live));
         let mut tries = self.pace.tries(Hope::Usual);
         loop {
             tries.turn().await;
             let room = self.room.acquire().await;
-            let preview = self.cluster.preview(wished, ownership, live).await;
+            let ownership = self.settings.ownership;
+            let preview =
+                taken::try_out(self.cluster, wished, live, repair.as_ref(), ownership).await;
             drop(room);
             match preview {
                 Ok(preview) => {
-                    let answer = (self.judge)(live, &preview.object)?;
-                    let mut warnings = preview.warnings;
-                    warnings.extend(taken.then(|| TAKEN.to_owned()));
+                    let warnings = preview.warnings;
+                    let answer = match live.zip(repair.as_ref()) {
+                        Some((live, repair)) => {
+                            let (live, after) = taken::play(live, preview.object, repair)?;
+                            (self.judge)(Some(&live), &after)?
+                        }
+                        None => (self.judge)(live, &preview.object)?,
+                    };
                     return Ok(Finding::Told { answer, warnings });
                 }
                 Err(error) if comes_with_the_set(self.order, place, &error) => {

@@ -9,6 +9,7 @@ use rig::proxy::{Fault, Matching, Rule};
 use serde_json::{Value, json};
 
 use crate::harbour::{Harbour, means};
+use crate::set::story;
 
 const VEIL: Veil = Veil::new([7; 32]);
 
@@ -114,9 +115,44 @@ async fn a_client_side_apply_is_no_conflict() {
     let old = harbour.config_map("a", json!({ "k": "1", "old": "1" }));
     harbour.namespace.kubectl().apply(&old.body().to_string()).unwrap();
     let found = diff(&harbour, vec![harbour.config_map("a", json!({ "k": "2" }))], walking()).await;
-    let Finding::Told { answer, warnings } = &found.objects[0].finding else { panic!("{found:?}") };
-    assert!(answer.to_string().contains(r#"~ data.k: "1" → "2""#), "{answer}");
-    assert!(warnings.iter().any(|it| it.contains("client-side apply")), "{warnings:?}");
+    let Finding::Told { answer, .. } = &found.objects[0].finding else { panic!("{found:?}") };
+    let told = answer.to_string();
+    assert!(told.contains(r#"~ data.k: "1" → "2""#), "{told}");
+    assert!(told.contains(r#"- data.old: "1""#), "what goes is told: {told}");
+
+    // What goes is told also where nothing else changes, and it goes.
+    let wished = harbour.config_map("a", json!({ "k": "1" }));
+    let found = diff(&harbour, vec![wished.clone()], walking()).await;
+    let Finding::Told { answer, .. } = &found.objects[0].finding else { panic!("{found:?}") };
+    assert!(answer.to_string().contains(r#"- data.old: "1""#), "{answer}");
+    harbour.apply_set(vec![wished.clone()], walking()).await.unwrap();
+    assert_eq!(harbour.kubectl(&["get", "cm", "a", "-o", "jsonpath={.data}"]), r#"{"k":"1"}"#);
+    let found = diff(&harbour, vec![wished], walking()).await;
+    assert_eq!(said(&found.objects[0]), "a same");
+}
+
+/// A conflict with somebody else is one, for diff and apply, and the refused
+/// apply makes nothing ours.
+#[tokio::test]
+async fn a_client_side_apply_hides_no_conflict_with_others() {
+    let Some(opening) = Harbour::open() else { return };
+    let harbour = opening.harbour().await;
+    let old = harbour.config_map("a", json!({ "k": "1", "old": "1" }));
+    harbour.namespace.kubectl().apply(&old.body().to_string()).unwrap();
+    harbour.kubectl(&["patch", "cm", "a", "--type=merge", "-p", r#"{"data":{"k":"3"}}"#]);
+    let wished = vec![harbour.config_map("a", json!({ "k": "2" }))];
+    let found = diff(&harbour, wished.clone(), walking()).await;
+    let Finding::Failed(StepError::Api(error)) = &found.objects[0].finding else {
+        panic!("{found:?}")
+    };
+    assert!(matches!(error.trouble(), Trouble::Ownership(_)), "{error}");
+    let before = harbour.cluster.get(old.id()).await.unwrap();
+    let report = harbour.apply_set(wished.clone(), walking()).await.unwrap();
+    assert!(!report.is_whole(), "{:?}", story(&report));
+    assert_eq!(harbour.cluster.get(old.id()).await.unwrap(), before);
+    let force = Settings { ownership: Ownership::Take, ..walking() };
+    assert!(harbour.apply_set(wished, force).await.unwrap().is_whole());
+    assert_eq!(harbour.kubectl(&["get", "cm", "a", "-o", "jsonpath={.data}"]), r#"{"k":"2"}"#);
 }
 
 #[tokio::test]
