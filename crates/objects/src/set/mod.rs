@@ -43,6 +43,7 @@ mod prune;
 mod repair;
 mod report;
 mod run;
+mod secret;
 mod spared;
 mod survey;
 mod taken;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::pace::{Hope, Pace};
+use super::secret;
 use crate::{ApiError, Cluster, Kind, Object, Trouble};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +15,8 @@ enum Reach {
 }
 
 /// Puts objects that say no namespace into `namespace`, where their kind is in
-/// namespaces at all, and takes the others out of theirs.
+/// namespaces at all, and takes the others out of theirs. Secrets get the form
+/// in which they are kept.
 pub(super) async fn place(
     cluster: &Cluster,
     pace: &Pace,
@@ -33,7 +35,7 @@ pub(super) async fn place(
         Some(Reach::Cluster) => object.in_no_namespace(),
         Some(Reach::Unknown) | None => object,
     };
-    Ok(objects.into_iter().map(put).collect())
+    Ok(objects.into_iter().map(put).map(secret::as_kept).collect())
 }
 
 async fn reach(cluster: &Cluster, pace: &Pace, kind: &Kind) -> Result<Reach, ApiError> {

@@ -2,7 +2,7 @@
 
 use objects::set::{Mode, Outcome, Settings, StepError, Walk};
 use objects::{Change, Doomed, RemovalTerms, Trouble, manifest};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::harbour::Harbour;
 use crate::remove::remove;
@@ -133,4 +133,24 @@ async fn no_error_tells_a_secret() {
         assert!(matches!(error.trouble(), Trouble::Invalid(_)), "{told}");
         assert!(!told.contains("hunter2") && !format!("{step:?}").contains("hunter2"), "{told}");
     }
+}
+
+#[tokio::test]
+async fn texts_of_a_secret_are_owned_where_they_are_kept() {
+    let Some(opening) = Harbour::open() else { return };
+    let harbour = opening.harbour().await;
+    let secret = |texts: Value| harbour.object("v1", "Secret", "s", json!({ "stringData": texts }));
+    let apply =
+        async |texts: Value| harbour.apply_set(vec![secret(texts)], compare()).await.unwrap();
+    apply(json!({ "a": "1", "b": "2" })).await;
+    let same = apply(json!({ "a": "1", "b": "2" })).await;
+    assert_eq!(same.count(Change::Unchanged), 1);
+    assert_eq!(harbour.proxy.counts().borrow().of("patch", "secrets"), 1);
+    apply(json!({ "a": "1" })).await;
+    let data = || harbour.kubectl(&["get", "secret", "s", "-o", "jsonpath={.data}"]);
+    assert_eq!(data(), r#"{"a":"MQ=="}"#, "what is no longer wished for goes");
+    harbour.kubectl(&["patch", "secret", "s", "-p", r#"{"stringData":{"a":"theirs"}}"#]);
+    let refused = apply(json!({ "a": "3" })).await;
+    let told = story(&refused).join("");
+    assert!(!refused.is_whole() && told.contains("kubectl-patch"), "{told}");
 }
