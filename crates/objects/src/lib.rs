@@ -65,7 +65,7 @@ pub use chain::{Chain, Link, LogTail, Surroundings, explain};
 pub use cluster::{Cluster, Health, ServerVersion};
 pub use connect::{Access, AccessError, Timeouts};
 pub use delete::{
-    Deleted, Deletion, Doomed, Finalizer, Force, ForceNamespaces, Gone, Impatience, Leftover, Look,
+    Deleted, Deletion, Doomed, Finalizer, Force, ForceHolders, Gone, Impatience, Leftover, Look,
     Milestone, NotForced, NotRemoved, Patience, Propagation, Remains, Removal, RemovalEvent,
     RemovalState, RemovalTerms, Removed, Waiting,
 };

@@ -22,13 +22,16 @@ const KNOWN: &[(&str, &str)] = &[
     ("orphan", "goes once all that it owns is set free"),
     ("kubernetes.io/pvc-protection", "goes once no pod uses the claim"),
     ("kubernetes.io/pv-protection", "goes once no claim is bound to the volume"),
-    ("customresourcecleanup.apiextensions.k8s.io", "goes once all objects of the kind have"),
+    (Finalizer::OF_INSTANCES, "goes once all objects of the kind have"),
     ("service.kubernetes.io/load-balancer-cleanup", "goes once the cloud's load balancer has"),
     ("batch.kubernetes.io/job-tracking", "goes once its Job has counted the pod"),
     ("finalizers.fluxcd.io", "goes once Flux has cleared up"),
 ];
 
 impl Finalizer {
+    /// The one that keeps a definition as long as it has objects.
+    pub const OF_INSTANCES: &'static str = "customresourcecleanup.apiextensions.k8s.io";
+
     pub(super) fn all_of(object: &Object) -> Vec<Self> {
         let own = object.items("/spec/finalizers").iter().filter_map(Value::as_str);
         let own = own.filter(|_| object.kind().is("", "Namespace"));

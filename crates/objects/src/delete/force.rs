@@ -20,10 +20,10 @@ pub struct Force {
     finalize: Option<Value>,
 }
 
-/// Whether namespaces may be forced: what is left in them stays in the
-/// database, out of everybody's reach.
+/// Whether what holds others may be forced, a namespace or a definition: what
+/// is left in it, or of it, stays in the database, out of everybody's reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ForceNamespaces {
+pub enum ForceHolders {
     /// They may not.
     Refuse,
     /// They may, and whoever says so knows what it means.
@@ -33,11 +33,11 @@ pub enum ForceNamespaces {
 /// Why an object is not forced.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotForced {
-    /// It is a namespace, and that was not allowed.
+    /// It holds others, and that was not allowed.
     #[error(
-        "namespace {0} is not forced: what is left in it would stay in the database for ever; look what keeps it, or say so twice"
+        "{0} is not forced: what is left of its objects would stay in the database for ever; look what keeps them, or say so twice"
     )]
-    Namespace(String),
+    Holder(String),
     /// Nobody has deleted it.
     #[error("{0} is not marked for deletion; delete it first")]
     NotMarked(String),
@@ -52,11 +52,11 @@ pub enum NotForced {
 impl Force {
     /// Says what to remove from an object as it was just seen. A namespace
     /// with finalizers of both kinds takes two.
-    pub fn plan(seen: &Object, namespaces: ForceNamespaces) -> Result<Self, NotForced> {
+    pub fn plan(seen: &Object, holders: ForceHolders) -> Result<Self, NotForced> {
         let name = seen.id().to_string();
         let is_namespace = seen.kind().is("", "Namespace");
-        if is_namespace && namespaces == ForceNamespaces::Refuse {
-            return Err(NotForced::Namespace(seen.id().name.clone()));
+        if (is_namespace || has_instances(seen)) && holders == ForceHolders::Refuse {
+            return Err(NotForced::Holder(name));
         }
         if seen.text("/metadata/deletionTimestamp").is_none() {
             return Err(NotForced::NotMarked(name));
@@ -92,6 +92,12 @@ impl Force {
             { "op": "remove", "path": "/metadata/finalizers" },
         ])
     }
+}
+
+/// Kubernetes keeps a definition until the last object of its kind is gone.
+fn has_instances(seen: &Object) -> bool {
+    seen.kind().is("apiextensions.k8s.io", "CustomResourceDefinition")
+        && seen.finalizers().contains(&Finalizer::OF_INSTANCES)
 }
 
 fn without_finalizers(namespace: &Object) -> Value {
@@ -150,7 +156,7 @@ mod tests {
 
     #[test]
     fn only_what_is_marked_and_kept_is_forced() {
-        let plan = |object: &Object| Force::plan(object, ForceNamespaces::Refuse);
+        let plan = |object: &Object| Force::plan(object, ForceHolders::Refuse);
         let held = plan(&seen("ConfigMap", true, &json!(["x.io/a"]))).unwrap();
         assert_eq!(held.finalizers(), ["x.io/a"]);
         assert_eq!(held.patch()[1]["value"], "7");
@@ -163,13 +169,13 @@ mod tests {
     #[test]
     fn a_namespace_is_only_forced_when_told_twice() {
         let namespace = seen("Namespace", true, &json!(null));
-        let refused = Force::plan(&namespace, ForceNamespaces::Refuse).unwrap_err();
-        assert_eq!(refused, NotForced::Namespace("a".to_owned()));
-        let forced = Force::plan(&namespace, ForceNamespaces::LoseTheirContent).unwrap();
+        let refused = Force::plan(&namespace, ForceHolders::Refuse).unwrap_err();
+        assert_eq!(refused, NotForced::Holder("namespace/a".to_owned()));
+        let forced = Force::plan(&namespace, ForceHolders::LoseTheirContent).unwrap();
         assert_eq!(forced.finalizers(), ["kubernetes"]);
         assert_eq!(forced.finalize.unwrap()["spec"]["finalizers"], json!([]));
         let both = seen("Namespace", true, &json!(["x.io/a"]));
-        let forced = Force::plan(&both, ForceNamespaces::LoseTheirContent).unwrap();
+        let forced = Force::plan(&both, ForceHolders::LoseTheirContent).unwrap();
         assert_eq!((forced.finalizers().len(), forced.finalize), (1, None));
     }
 }

@@ -27,7 +27,7 @@ mod waiting;
 
 pub use content::Leftover;
 pub use finalizer::Finalizer;
-pub use force::{Force, ForceNamespaces, NotForced};
+pub use force::{Force, ForceHolders, NotForced};
 pub use outcome::{NotRemoved, RemovalEvent, RemovalTerms, Removed};
 pub use patience::{Impatience, Patience};
 pub(crate) use remains::NAMESPACE_CONDITIONS;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use events::Clock;
 use futures::StreamExt;
 use objects::{
-    Cluster, Doomed, Force, ForceNamespaces, Gone, Impatience, NotForced, NotRemoved, Object,
+    Cluster, Doomed, Force, ForceHolders, Gone, Impatience, NotForced, NotRemoved, Object,
     ObjectId, Patience, Propagation, RemovalEvent, RemovalTerms, Removed, Scope, Trouble,
 };
 use serde_json::json;
@@ -147,13 +147,13 @@ async fn a_stuck_finalizer_ends_early_with_its_story_and_can_be_forced() {
 
     // Somebody changes it between the look and the force.
     let seen = harbour.cluster.get(map.id()).await.unwrap().unwrap();
-    let force = Force::plan(&seen, ForceNamespaces::Refuse).unwrap();
+    let force = Force::plan(&seen, ForceHolders::Refuse).unwrap();
     harbour.kubectl(&["label", "cm", "held", "touched=yes"]);
     let error = harbour.cluster.force(harbour.permit().await, &force).await.unwrap_err();
     assert!(matches!(error.trouble(), Trouble::Changed(_)), "{error:?}");
     assert!(harbour.cluster.get(map.id()).await.unwrap().is_some());
     let seen = harbour.cluster.get(map.id()).await.unwrap().unwrap();
-    let force = Force::plan(&seen, ForceNamespaces::Refuse).unwrap();
+    let force = Force::plan(&seen, ForceHolders::Refuse).unwrap();
     harbour.cluster.force(harbour.permit().await, &force).await.unwrap();
     assert_eq!(harbour.cluster.get(map.id()).await.unwrap(), None);
 }
@@ -243,7 +243,7 @@ async fn eighty_objects_that_go_slowly_extend_the_deadline_of_their_namespace() 
             slowly().await;
             let marked = |map: &Object| map.at("/metadata/deletionTimestamp").is_some();
             let seen = harbour.until(&one.id, marked).await;
-            let force = Force::plan(&seen, ForceNamespaces::Refuse).unwrap();
+            let force = Force::plan(&seen, ForceHolders::Refuse).unwrap();
             harbour.cluster.force(harbour.permit().await, &force).await.unwrap();
         }
     };
@@ -279,9 +279,9 @@ async fn a_namespace_is_only_forced_when_told_twice() {
         "{content}"
     );
     let seen = harbour.cluster.get(&id).await.unwrap().unwrap();
-    let refused = Force::plan(&seen, ForceNamespaces::Refuse).unwrap_err();
-    assert!(matches!(refused, NotForced::Namespace(_)));
-    let force = Force::plan(&seen, ForceNamespaces::LoseTheirContent).unwrap();
+    let refused = Force::plan(&seen, ForceHolders::Refuse).unwrap_err();
+    assert!(matches!(refused, NotForced::Holder(_)));
+    let force = Force::plan(&seen, ForceHolders::LoseTheirContent).unwrap();
     harbour.cluster.force(harbour.permit().await, &force).await.unwrap();
     let gone = async {
         while harbour.cluster.get(&id).await.unwrap().is_some() {

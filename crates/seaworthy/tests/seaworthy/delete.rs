@@ -94,6 +94,33 @@ fn what_is_stuck_is_told_with_its_finalizers_and_forced_when_told_to() {
     assert!(!quay.names().contains("held"));
 }
 
+/// Its objects would stay in the database, and come back with it.
+#[test]
+fn a_definition_with_objects_is_forced_only_when_told_twice() {
+    let Some(quay) = Quay::reach() else { return };
+    let group = format!("{}.example", quay.namespace.name());
+    let text = format!(
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{ name: \
+         tugs.{group} }}\nspec:\n  group: {group}\n  scope: Namespaced\n  names: {{ kind: Tug, \
+         plural: tugs }}\n  versions:\n  - {{ name: v1, served: true, storage: true, schema: {{ \
+         openAPIV3Schema: {{ type: object }} }} }}\n---\napiVersion: {group}/v1\nkind: Tug\n\
+         metadata: {{ name: t, finalizers: [example.com/stay] }}\n"
+    );
+    quay.workplace.write("tug.yaml", &text);
+    let applied = quay.run("apply", &["-f", "tug.yaml"]);
+    assert_eq!(applied.exit, 0, "{applied}");
+    let doomed = format!("crd/tugs.{group}");
+    let stuck = quay.run("delete", &[&doomed, "--timeout", "2s"]);
+    assert_eq!(stuck.exit, 6, "{stuck}");
+    assert!(!stuck.stderr.contains("--force-finalizers"), "{stuck}");
+    let once = quay.run("delete", &[&doomed, "--timeout", "2s", "--force-finalizers"]);
+    assert!(once.exit == 6 && once.stderr.contains("is not forced"), "{once}");
+    let tug = format!("tug.{group}/t");
+    let freed = quay.run("delete", &[&tug, "--timeout", "1s", "--force-finalizers"]);
+    assert_eq!(freed.exit, 0, "{freed}");
+    assert_eq!(quay.run("delete", &[&doomed, "--ignore-not-found"]).exit, 0);
+}
+
 #[test]
 fn a_namespace_is_forced_only_when_told_twice() {
     let Some(quay) = Quay::reach() else { return };

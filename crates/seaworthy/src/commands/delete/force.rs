@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use objects::set::Means;
-use objects::{ApiError, Cluster, Doomed, Force, ForceNamespaces, NotForced};
+use objects::{ApiError, Cluster, Doomed, Force, ForceHolders, NotForced};
 
 /// Whoever works on the object at the same time may change it so often.
 const TRIES: u32 = 5;
@@ -24,7 +24,7 @@ pub(super) async fn force(
     cluster: &Cluster,
     means: &Means,
     doomed: &Doomed,
-    namespaces: ForceNamespaces,
+    holders: ForceHolders,
 ) -> Result<Vec<String>, ForceError> {
     let mut tries = 0;
     loop {
@@ -33,7 +33,7 @@ pub(super) async fn force(
         if seen.uid() != Some(doomed.uid.as_str()) {
             return Ok(Vec::new());
         }
-        let force = Force::plan(&seen, namespaces)?;
+        let force = Force::plan(&seen, holders)?;
         let (permit, receipt) = means.permit(force.call());
         let answer = cluster.force(permit, &force).await;
         means.close(receipt, &answer);

@@ -15,7 +15,7 @@ use clap::{ArgAction, Args, ValueEnum};
 use engine::Chance;
 use events::{Clock, Errand, RunId};
 use objects::set::Means;
-use objects::{Cluster, ForceNamespaces, Patience, Propagation, RemovalTerms};
+use objects::{Cluster, ForceHolders, Patience, Propagation, RemovalTerms};
 
 use crate::access::AccessArgs;
 use crate::command_error::CommandError;
@@ -48,7 +48,7 @@ pub(crate) struct DeleteArgs {
     no_wait: bool,
 
     /// Remove the finalizers of what is stuck, so that whatever they guard
-    /// stays behind; for namespaces only if given twice
+    /// stays behind; for namespaces and definitions only if given twice
     #[arg(long, action = ArgAction::Count)]
     force_finalizers: u8,
 
@@ -139,8 +139,8 @@ impl DeleteArgs {
             waits: !self.no_wait,
             force: match self.force_finalizers {
                 0 => None,
-                1 => Some(ForceNamespaces::Refuse),
-                _ => Some(ForceNamespaces::LoseTheirContent),
+                1 => Some(ForceHolders::Refuse),
+                _ => Some(ForceHolders::LoseTheirContent),
             },
         }
     }

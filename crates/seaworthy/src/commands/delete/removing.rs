@@ -2,7 +2,7 @@
 
 use objects::set::Means;
 use objects::{
-    Cluster, Deleted, Doomed, ForceNamespaces, Impatience, NotRemoved, Propagation, RemovalEvent,
+    Cluster, Deleted, Doomed, ForceHolders, Impatience, NotRemoved, Propagation, RemovalEvent,
     RemovalTerms, Removed, Waiting,
 };
 use tokio::sync::mpsc;
@@ -22,7 +22,7 @@ pub(super) struct Work {
     pub(super) propagation: Propagation,
     pub(super) terms: RemovalTerms,
     pub(super) waits: bool,
-    pub(super) force: Option<ForceNamespaces>,
+    pub(super) force: Option<ForceHolders>,
 }
 
 /// A namespace has finalizers of two kinds, each with a door of its own.
@@ -70,8 +70,8 @@ impl Work {
     ) -> Result<Ended, CommandError> {
         let mut ended = self.remove(wave, signals, shown).await?;
         for _ in 0..ROUNDS {
-            let (Ended::Stuck(not_removed), Some(namespaces)) = (&ended, self.force) else { break };
-            let forced = self.force_all(&not_removed.stuck, namespaces, shown).await?;
+            let (Ended::Stuck(not_removed), Some(holders)) = (&ended, self.force) else { break };
+            let forced = self.force_all(&not_removed.stuck, holders, shown).await?;
             if forced.is_empty() {
                 break;
             }
@@ -95,13 +95,13 @@ impl Work {
     async fn force_all(
         &self,
         stuck: &[Waiting],
-        namespaces: ForceNamespaces,
+        holders: ForceHolders,
         shown: &mut Shown<'_>,
     ) -> Result<Vec<Doomed>, CommandError> {
         let mut forced = Vec::new();
         for waiting in stuck.iter().filter(|one| one.ended != Some(Impatience::Refused)) {
             let doomed = &waiting.doomed;
-            match force::force(&self.cluster, &self.means, doomed, namespaces).await {
+            match force::force(&self.cluster, &self.means, doomed, holders).await {
                 Ok(finalizers) => {
                     shown.forced(&doomed.id, &finalizers)?;
                     forced.push(doomed.clone());

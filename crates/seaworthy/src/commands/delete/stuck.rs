@@ -1,7 +1,7 @@
 //! Words for what is stuck: for how long, why, and what to do.
 
 use events::NextStep;
-use objects::{Impatience, Waiting};
+use objects::{Finalizer, Impatience, Waiting};
 use report::terminal::Mishap;
 
 use crate::board::span;
@@ -33,10 +33,13 @@ pub(super) fn mishap(
 }
 
 /// Suggests the last resort, where there is something to force. Of a namespace
-/// that is what its content waits for: the namespace itself only after it.
+/// that is what its content waits for: the namespace itself only after it. A
+/// definition waits for its objects, and is never forced on advice.
 fn force_step(waiting: &Waiting) -> Option<NextStep> {
     let id = &waiting.doomed.id;
-    let kept = waiting.remains.as_ref()?.finalizers.iter().any(|one| one.name != "kubernetes");
+    let holds = ["kubernetes", Finalizer::OF_INSTANCES];
+    let finalizers = &waiting.remains.as_ref()?.finalizers;
+    let kept = finalizers.iter().any(|one| !holds.contains(&one.name.as_str()));
     let inside = id.namespace.as_ref().map(|name| format!(" -n {name}")).unwrap_or_default();
     let own = kept.then(|| format!("{}/{}{inside}", id.kind, id.name));
     let held = waiting.content.iter().find(|one| !one.finalizers.is_empty());
