@@ -119,11 +119,15 @@ impl Object {
         let metadata = map.get("metadata").and_then(Value::as_object);
         let metadata = metadata.ok_or(NotAnObject::Missing("metadata"))?;
         let name = text(metadata, "name").map_err(|_| NotAnObject::Missing("metadata.name"))?;
-        if matches!(name, "." | "..") || name.contains(['/', '%']) {
+        let leads_elsewhere = |name: &str| matches!(name, "." | "..") || name.contains(['/', '%']);
+        if leads_elsewhere(name) {
             return Err(NotAnObject::Name(name.to_owned()));
         }
         let namespace = match metadata.get("namespace") {
             None | Some(Value::Null) => None,
+            Some(Value::String(namespace)) if leads_elsewhere(namespace) => {
+                return Err(NotAnObject::Name(namespace.clone()));
+            }
             Some(Value::String(namespace)) => Some(namespace.clone()).filter(|n| !n.is_empty()),
             Some(_) => return Err(NotAnObject::Missing("metadata.namespace")),
         };

@@ -32,7 +32,7 @@ pub(crate) struct AccessArgs {
     cluster: ClusterArgs,
 
     /// Where objects are that say no namespace [default: the context's]
-    #[arg(short, long, value_name = "NAME")]
+    #[arg(short, long, value_name = "NAME", value_parser = namespace_name)]
     namespace: Option<String>,
 }
 
@@ -88,6 +88,21 @@ impl ClusterArgs {
         })?;
         Ok(access.beside(file.parent().unwrap_or(Path::new(""))))
     }
+}
+
+/// What is no name of a namespace would lead elsewhere in the API, or nowhere.
+fn namespace_name(text: &str) -> Result<String, String> {
+    let plain = |symbol: char| symbol.is_ascii_lowercase() || symbol.is_ascii_digit();
+    let ends = [text.chars().next(), text.chars().last()];
+    let is_name = text.len() <= 63
+        && text.chars().all(|symbol| plain(symbol) || symbol == '-')
+        && ends.iter().all(|end| end.is_some_and(plain));
+    if is_name {
+        return Ok(text.to_owned());
+    }
+    Err("a namespace has up to 63 small letters, digits and `-`, and begins and ends with one of \
+         the former"
+        .to_owned())
 }
 
 const ANOTHER: &str = "name one with `--kubeconfig` or the variable `KUBECONFIG`";

@@ -124,6 +124,9 @@ impl SelectionArgs {
 
 /// Reads `KIND/NAME`, `KIND NAME…` and `KIND,KIND`, as kubectl does.
 fn words(named: &[String], many: bool) -> Result<Vec<Word>, CommandError> {
+    if named.iter().any(String::is_empty) {
+        return Err(not_an_object(""));
+    }
     let mut words = Vec::new();
     let (slashed, bare): (Vec<&String>, Vec<&String>) =
         named.iter().partition(|word| word.contains('/'));
@@ -259,6 +262,7 @@ mod tests {
             read(&["a/b/c"], false),
             err("`a/b/c` is not KIND/NAME, as `deployment/web` is")
         );
+        assert_eq!(read(&["cm", ""], false), err("`` is not KIND/NAME, as `deployment/web` is"));
         assert_eq!(read(&["a/"], true), err("`a/` is not KIND/NAME, as `deployment/web` is"));
         assert_eq!(
             read(&["deploy/a", "b"], false),

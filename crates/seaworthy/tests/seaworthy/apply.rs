@@ -25,6 +25,7 @@ fn a_folder_is_applied_changed_and_pruned() {
     let dry = shore.run("apply", &["-f", "app", "-R", "--dry-run"]);
     assert_eq!(dry.exit, 0, "{dry}");
     assert!(dry.stderr.contains("Would apply 3 objects: 3 created"), "{dry}");
+    assert_eq!(dry.stdout.matches("Would create configmap/").count(), 3, "{dry}");
     assert!(!shore.kubectl(&["get", "cm", "-o", "name"]).contains("configmap/a"));
 
     let made = shore.run("apply", &set);
@@ -145,4 +146,13 @@ fn mistakes_are_told_before_anything_is_asked() {
     assert!(ran.stderr.contains("could not read the kubeconfig nowhere"), "{ran}");
     let ran = workplace.run(["apply", "-f", "good.yaml", "--prune"]);
     assert_eq!(ran.exit, 2, "{ran}");
+    for name in ["..", "a/b", "", "Upper", "a-"] {
+        let ran = workplace.run(["apply", "-f", "good.yaml", "--namespace", name]);
+        assert!(ran.exit == 2 && ran.stderr.contains("a namespace has up to 63"), "{ran}");
+    }
+    let above =
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a, namespace: '..' }\n".to_owned();
+    workplace.write("above.yaml", above);
+    let ran = workplace.run(["apply", "-f", "above.yaml"]);
+    assert!(ran.exit == 2 && ran.stderr.contains("`..` is not a name"), "{ran}");
 }

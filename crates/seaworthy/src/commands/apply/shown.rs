@@ -16,6 +16,9 @@ use crate::waiting::Interrupted;
 /// The verb for what an interruption has kept from its turn.
 const NO_TURN: &str = "Not applied";
 
+/// The verb for what was left because of others.
+const LEFT: &str = "Left";
+
 /// So many of those are named.
 const NAMED: usize = 3;
 
@@ -48,7 +51,7 @@ impl Line {
                 (verb, format!("{}{taken}", step.id), there.warnings.clone())
             }
             Outcome::Failed(error) => ("Failed", told(&step.id, error), Vec::new()),
-            Outcome::Left { because } => ("Left", format!("{}: {because}", step.id), Vec::new()),
+            Outcome::Left { because } => (LEFT, format!("{}: {because}", step.id), Vec::new()),
             Outcome::NoTurn => (NO_TURN, step.id.to_string(), Vec::new()),
         };
         let is_problem = !matches!(step.outcome, Outcome::There(_));
@@ -76,19 +79,31 @@ impl<'a> Printer<'a> {
 
     /// What was changed is data; the rest is for people.
     pub(super) fn line(&mut self, line: &Line) -> io::Result<()> {
-        // What had no turn may be a thousand objects, and is told as one at the end.
-        if self.ui.output() == Output::Json || line.verb == NO_TURN {
+        // What had no turn or was left may be a thousand objects, and hide the one
+        // that they were left for: it is told as one at the end.
+        if self.ui.output() == Output::Json || [NO_TURN, LEFT].contains(&line.verb) {
             return Ok(());
         }
         if line.is_problem {
             say(self.palette, line.verb, &line.words, &mut self.ui.stderr())?;
         } else if line.verb != "Unchanged" {
-            say(self.palette, line.verb, &line.words, &mut self.ui.stdout())?;
+            say(self.palette, self.verb(line.verb), &line.words, &mut self.ui.stdout())?;
         }
         for warning in &line.warnings {
             say(self.palette, "Warning", warning, &mut self.ui.stderr())?;
         }
         Ok(())
+    }
+
+    /// Nothing is done by a dry run, and nothing must sound as if it were.
+    fn verb(&self, done: &'static str) -> &'static str {
+        match done {
+            "Created" if self.dry_run => "Would create",
+            "Configured" if self.dry_run => "Would change",
+            "Pruned" if self.dry_run => "Would prune",
+            "Detached" if self.dry_run => "Would detach",
+            done => done,
+        }
     }
 
     /// Shows what was pruned, and the sum.
@@ -101,10 +116,13 @@ impl<'a> Printer<'a> {
             let problem = pruned.is_failure();
             let out: &mut dyn io::Write =
                 if problem { &mut self.ui.stderr() } else { &mut self.ui.stdout() };
-            say(self.palette, verb, &words, out)?;
+            say(self.palette, self.verb(verb), &words, out)?;
         }
         if let Some(why) = report.not_pruned {
             say(self.palette, "Not pruned", why, &mut self.ui.stderr())?;
+        }
+        for words in left(report) {
+            say(self.palette, LEFT, &words, &mut self.ui.stderr())?;
         }
         if let Some(words) = no_turn(report) {
             say(self.palette, NO_TURN, &words, &mut self.ui.stderr())?;
@@ -127,6 +145,23 @@ impl<'a> Printer<'a> {
         let words = format!("{}; {count} applied before", wait.words);
         say(self.palette, "Interrupted", &words, &mut self.ui.stderr())
     }
+}
+
+/// Names what was left, together where it was for the same reason.
+fn left(report: &Report) -> Vec<String> {
+    let mut reasons: Vec<(&str, Vec<ObjectId>)> = Vec::new();
+    for step in &report.steps {
+        let Outcome::Left { because } = &step.outcome else { continue };
+        match reasons.iter_mut().find(|(reason, _)| reason == because) {
+            Some((_, ids)) => ids.push(step.id.clone()),
+            None => reasons.push((because, vec![step.id.clone()])),
+        }
+    }
+    let words = |(because, ids): (&str, Vec<ObjectId>)| match &ids[..] {
+        [one] => format!("{one}: {because}"),
+        many => format!("{}: {because}", names(many)),
+    };
+    reasons.into_iter().map(words).collect()
 }
 
 /// Names what an interruption has kept from its turn.
