@@ -28,7 +28,9 @@ pub(super) struct Insight {
 /// Kinds that pods tell more about than they do themselves.
 pub(super) fn makes_pods(kind: &Kind) -> bool {
     let workloads = ["Deployment", "ReplicaSet", "DaemonSet", "StatefulSet"];
-    workloads.iter().any(|name| kind.is("apps", name)) || kind.is("batch", "Job")
+    workloads.iter().any(|name| kind.is("apps", name))
+        || kind.is("batch", "Job")
+        || kind.is("", "ReplicationController")
 }
 
 impl Around {

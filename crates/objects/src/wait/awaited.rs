@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::around::makes_pods;
 use super::{Goal, Judgement, Miss, Wait};
 use crate::{Ailment, Object};
 
@@ -73,7 +74,10 @@ impl Awaited {
             Judgement::NotYet(_) => None,
         };
         let own = object.and_then(Ailment::of);
-        if own.is_some() || self.met_since.is_some() || !self.there {
+        // What ails a workload is known from its pods too, and a workload that
+        // does not speak of it is not healed.
+        let pods_tell = object.is_some_and(|object| makes_pods(object.kind()));
+        if own.is_some() || self.met_since.is_some() || !pods_tell {
             self.suffer(at, own);
         }
     }

@@ -34,6 +34,22 @@ fn job(condition: &str) -> Object {
     manifest::read("test", text.as_bytes()).unwrap().remove(0)
 }
 
+/// A workload, of which its pods tell more than it does.
+fn set(ready: u8) -> Object {
+    let text = format!(
+        "{{apiVersion: apps/v1, kind: ReplicaSet, metadata: {{name: x, uid: u}}, status: \
+         {{replicas: 1, availableReplicas: {ready}, readyReplicas: {ready}}}}}"
+    );
+    manifest::read("test", text.as_bytes()).unwrap().remove(0)
+}
+
+fn pod(status: &str) -> Object {
+    let text = format!(
+        "{{apiVersion: v1, kind: Pod, metadata: {{name: x, uid: u}}, status: {{{status}}}}}"
+    );
+    manifest::read("test", text.as_bytes()).unwrap().remove(0)
+}
+
 fn waiting(says: &str) -> State {
     State::Waiting(says.to_owned())
 }
@@ -114,7 +130,8 @@ fn deleted_is_absent_or_another_life() {
 fn causes_that_do_not_heal_end_it_after_a_grace() {
     let wait = wait("ready", 0);
     let mut awaited = Awaited::new(at(0));
-    let unready = thing("u", "False");
+    let unready = set(0);
+    let says = "0 of 1 pods are available";
     awaited.see(at(1), &wait, Some(&unready));
     awaited.suffer(at(5), Some(ailment(AilmentKind::ImagePull)));
     awaited.see(at(6), &wait, Some(&unready));
@@ -122,16 +139,34 @@ fn causes_that_do_not_heal_end_it_after_a_grace() {
     // itself does not make it forgotten.
     let again = Ailment { kind: AilmentKind::ImagePull, says: "again".to_owned() };
     awaited.suffer(at(20), Some(again.clone()));
-    assert_eq!((awaited.state(at(34), &wait), awaited.wakes(&wait)), (waiting("m"), at(35)));
+    assert_eq!((awaited.state(at(34), &wait), awaited.wakes(&wait)), (waiting(says), at(35)));
     let hopeless = State::Missed(Miss::Hopeless(again));
     assert_eq!(awaited.state(at(35), &wait), hopeless);
     awaited.suffer(at(30), None);
-    assert_eq!(awaited.state(at(35), &wait), waiting("m"));
+    assert_eq!(awaited.state(at(35), &wait), waiting(says));
     awaited.suffer(at(40), Some(ailment(AilmentKind::CrashLoop)));
     awaited.suffer(at(50), Some(ailment(AilmentKind::Config)));
-    assert_eq!(awaited.state(at(79), &wait), waiting("m"));
-    awaited.see(at(60), &wait, Some(&thing("u", "True")));
+    assert_eq!(awaited.state(at(79), &wait), waiting(says));
+    awaited.see(at(60), &wait, Some(&set(1)));
     assert_eq!(awaited.state(at(90), &wait), State::Met);
+}
+
+#[test]
+fn who_speaks_alone_is_healed_once_it_does_not_complain() {
+    let wait = wait("ready", 0);
+    let mut awaited = Awaited::new(at(0));
+    let homeless = pod("phase: Pending, conditions: [{type: PodScheduled, status: 'False', \
+         reason: Unschedulable, message: no node}]");
+    let pulling = pod("phase: Pending, conditions: [{type: PodScheduled, status: 'True'}, \
+         {type: Ready, status: 'False', message: pulling}]");
+    awaited.see(at(1), &wait, Some(&homeless));
+    assert_eq!(awaited.wakes(&wait), at(31));
+    awaited.see(at(5), &wait, Some(&pulling));
+    assert!(matches!(awaited.state(at(90), &wait), State::Waiting(_)));
+    assert_eq!(awaited.wakes(&wait), at(100));
+    // Back at once: it was never over.
+    awaited.see(at(20), &wait, Some(&homeless));
+    assert!(matches!(awaited.state(at(31), &wait), State::Missed(Miss::Hopeless(_))));
 }
 
 #[test]
