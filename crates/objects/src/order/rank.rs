@@ -55,8 +55,31 @@ impl Rank {
     }
 }
 
-/// Kubernetes' groups have no dot, or end like this. Others may not use that
-/// ending without its approval, and then their kinds are close to its own.
+/// Kubernetes' own groups that have a dot; a defined kind's group always has
+/// one. The ending says nothing: snapshots and gateways have it, and are
+/// defined in the cluster and served by somebody's controller.
+const OWN_GROUPS: &[&str] = &[
+    "admissionregistration.k8s.io",
+    "apiextensions.k8s.io",
+    "apiregistration.k8s.io",
+    "authentication.k8s.io",
+    "authorization.k8s.io",
+    "certificates.k8s.io",
+    "coordination.k8s.io",
+    "discovery.k8s.io",
+    "events.k8s.io",
+    "flowcontrol.apiserver.k8s.io",
+    "internal.apiserver.k8s.io",
+    "networking.k8s.io",
+    "node.k8s.io",
+    "rbac.authorization.k8s.io",
+    "resource.k8s.io",
+    "scheduling.k8s.io",
+    "storage.k8s.io",
+    "storagemigration.k8s.io",
+];
+
+/// Returns whether a group comes with Kubernetes itself.
 pub(crate) fn is_kubernetes_own(group: &str) -> bool {
-    !group.contains('.') || group.ends_with(".k8s.io")
+    !group.contains('.') || OWN_GROUPS.contains(&group)
 }

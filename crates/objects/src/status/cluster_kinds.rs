@@ -1,4 +1,4 @@
-//! Nodes, volumes, namespaces, and what extends the API.
+//! Nodes, namespaces, certificates, and what extends the API.
 
 use super::{Facts, Status};
 
@@ -7,38 +7,6 @@ pub(super) fn node(facts: Facts<'_>) -> Status {
         Some(ready) if ready.is("True") => Status::Ready,
         Some(ready) => Status::in_progress(ready.says()),
         None => Status::in_progress("its kubelet has not said anything yet"),
-    }
-}
-
-/// A claim of a class that waits for its first pod stays pending without one:
-/// only the caller knows whether there is to be a pod.
-pub(super) fn claim(facts: Facts<'_>) -> Status {
-    match facts.text("/status/phase") {
-        Some("Bound") => Status::Ready,
-        Some("Lost") => Status::failed("its volume is gone"),
-        _ => Status::in_progress("it has no volume yet"),
-    }
-}
-
-/// The scheduler notes the node on a claim once a pod needs it.
-pub(super) fn is_unused_claim(facts: Facts<'_>) -> bool {
-    let annotations = facts.0.at("/metadata/annotations");
-    let chosen = annotations.and_then(|all| all.get("volume.kubernetes.io/selected-node"));
-    facts.0.kind().is("", "PersistentVolumeClaim")
-        && facts.text("/metadata/deletionTimestamp").is_none()
-        && facts.text("/status/phase") == Some("Pending")
-        && chosen.is_none()
-}
-
-pub(super) fn volume(facts: Facts<'_>) -> Status {
-    match facts.text("/status/phase") {
-        Some("Available" | "Bound") => Status::Ready,
-        Some("Released") => Status::unknown("its claim is gone, and nobody has reclaimed it"),
-        Some("Failed") => {
-            let message = facts.text("/status/message").unwrap_or("it could not be reclaimed");
-            Status::failed(message)
-        }
-        _ => Status::in_progress("nobody has seen it yet"),
     }
 }
 
@@ -68,5 +36,19 @@ pub(super) fn api_service(facts: Facts<'_>) -> Status {
         Some(available) if available.is("True") => Status::Ready,
         Some(available) => Status::in_progress(available.says()),
         None => Status::in_progress("the API has not asked its server yet"),
+    }
+}
+
+/// A request is there for its certificate.
+pub(super) fn signing_request(facts: Facts<'_>) -> Status {
+    let is_true = |name| facts.condition(name).filter(|one| one.is("True"));
+    if let Some(refused) = is_true("Denied").or_else(|| is_true("Failed")) {
+        return Status::failed(refused.says());
+    }
+    let issued = facts.text("/status/certificate").is_some_and(|text| !text.is_empty());
+    match is_true("Approved") {
+        None => Status::in_progress("nobody has approved it yet"),
+        Some(_) if issued => Status::Ready,
+        Some(_) => Status::in_progress("it is approved, and its signer has not issued it yet"),
     }
 }

@@ -34,19 +34,41 @@ impl<'a> Facts<'a> {
         self.0.at(pointer).and_then(Value::as_bool).unwrap_or(false)
     }
 
+    /// A condition of the current generation: it may speak of an older one than
+    /// the whole status.
     pub(crate) fn condition(self, name: &str) -> Option<Condition<'a>> {
+        self.last_condition(name).filter(|condition| !self.is_old(condition.body))
+    }
+
+    /// A condition of whatever generation.
+    pub(crate) fn last_condition(self, name: &str) -> Option<Condition<'a>> {
         let conditions = self.0.items("/status/conditions");
         let named = |body: &'a Value| body["type"].as_str().map(|name| (name, body));
         let mut named = conditions.iter().filter_map(named);
         let (name, body) = named.find(|(found, _)| found.eq_ignore_ascii_case(name))?;
-        let condition = Condition { name, body };
-        // A condition may speak of an older generation than the whole status.
-        let observed = number(&body["observedGeneration"]);
+        Some(Condition { name, body })
+    }
+
+    fn is_old(self, condition: &Value) -> bool {
+        let observed = number(&condition["observedGeneration"]);
         let generation = self.number("/metadata/generation");
-        match (observed, generation) {
-            (Some(observed), Some(generation)) if observed < generation => None,
-            _ => Some(condition),
-        }
+        observed.zip(generation).is_some_and(|(observed, generation)| observed < generation)
+    }
+
+    /// Returns whether a condition by which to tell is of an older generation,
+    /// or all of them are.
+    pub(crate) fn has_old_conditions(self) -> bool {
+        let conditions = self.0.items("/status/conditions");
+        let all = !conditions.is_empty() && conditions.iter().all(|one| self.is_old(one));
+        let mut telling =
+            ["Ready", "Available"].into_iter().filter_map(|one| self.last_condition(one));
+        all || telling.any(|one| self.is_old(one.body))
+    }
+
+    /// Returns whether all conditions are still what the API fills in.
+    pub(crate) fn has_unknown_conditions(self) -> bool {
+        let conditions = self.0.items("/status/conditions");
+        !conditions.is_empty() && conditions.iter().all(|one| one["status"] == "Unknown")
     }
 
     /// Returns the observed and the actual generation where they differ.

@@ -15,6 +15,7 @@ mod facts;
 mod network;
 mod pods;
 mod rules;
+mod storage;
 mod workloads;
 
 pub use ailment::{Ailment, AilmentKind};
@@ -74,7 +75,7 @@ impl Status {
         let facts = Facts(object);
         let status = generic(facts).unwrap_or_else(|| rules::by_kind(facts));
         match claims {
-            Claims::BoundWhenUsed if cluster_kinds::is_unused_claim(facts) => Self::Ready,
+            Claims::BoundWhenUsed if storage::is_unused_claim(facts) => Self::Ready,
             _ => status,
         }
     }
@@ -131,6 +132,9 @@ fn generic(facts: Facts<'_>) -> Option<Status> {
             format!("it is being deleted, and kept by {}", finalizers.join(", "))
         };
         return Some(Status::Terminating { because });
+    }
+    if let Some(suspended) = rules::suspended(facts) {
+        return Some(suspended);
     }
     if let Some((observed, generation)) = facts.lag() {
         let because = format!("its controller has seen generation {observed} of {generation}");

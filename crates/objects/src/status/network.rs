@@ -22,9 +22,17 @@ fn addressed(facts: Facts<'_>, otherwise: &str) -> Status {
 }
 
 pub(super) fn gateway(facts: Facts<'_>) -> Status {
-    match facts.condition("Programmed") {
-        Some(programmed) if programmed.is("True") => Status::Ready,
-        Some(programmed) => Status::in_progress(programmed.says()),
+    taken_up(facts, "Programmed")
+}
+
+pub(super) fn gateway_class(facts: Facts<'_>) -> Status {
+    taken_up(facts, "Accepted")
+}
+
+fn taken_up(facts: Facts<'_>, name: &str) -> Status {
+    match facts.condition(name) {
+        Some(condition) if condition.is("True") => Status::Ready,
+        Some(condition) => Status::in_progress(condition.says()),
         None => Status::in_progress("no controller has taken it up yet"),
     }
 }

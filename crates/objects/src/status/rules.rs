@@ -1,9 +1,14 @@
 //! Which rule is for which kind.
 
-use super::{Facts, Status, cluster_kinds, network, pods, workloads};
+use serde_json::Value;
+
+use super::{Facts, Status, cluster_kinds, network, pods, storage, workloads};
+use crate::Kind;
 use crate::order::is_kubernetes_own;
 
 type Rule = fn(Facts<'_>) -> Status;
+
+const GATEWAYS: &str = "gateway.networking.k8s.io";
 
 /// Kinds with a rule of their own.
 const RULES: &[(&str, &str, Rule)] = &[
@@ -13,12 +18,16 @@ const RULES: &[(&str, &str, Rule)] = &[
     ("apps", "ReplicaSet", workloads::replica_set),
     ("batch", "Job", workloads::job),
     ("", "Pod", pods::pod),
-    ("", "PersistentVolumeClaim", cluster_kinds::claim),
-    ("", "PersistentVolume", cluster_kinds::volume),
+    ("", "PersistentVolumeClaim", storage::claim),
+    ("", "PersistentVolume", storage::volume),
+    ("snapshot.storage.k8s.io", "VolumeSnapshot", storage::snapshot),
+    ("snapshot.storage.k8s.io", "VolumeSnapshotContent", storage::snapshot),
+    ("snapshot.storage.k8s.io", "VolumeSnapshotClass", |_| Status::Ready),
     ("", "Service", network::service),
     ("networking.k8s.io", "Ingress", network::ingress),
-    ("gateway.networking.k8s.io", "Gateway", network::gateway),
-    ("gateway.networking.k8s.io", "HTTPRoute", network::route),
+    (GATEWAYS, "Gateway", network::gateway),
+    (GATEWAYS, "GatewayClass", network::gateway_class),
+    (GATEWAYS, "ReferenceGrant", |_| Status::Ready),
     ("autoscaling", "HorizontalPodAutoscaler", workloads::autoscaler),
     ("policy", "PodDisruptionBudget", workloads::disruption_budget),
     ("", "ReplicationController", workloads::replica_set),
@@ -26,6 +35,7 @@ const RULES: &[(&str, &str, Rule)] = &[
     ("", "Node", cluster_kinds::node),
     ("apiextensions.k8s.io", "CustomResourceDefinition", cluster_kinds::definition),
     ("apiregistration.k8s.io", "APIService", cluster_kinds::api_service),
+    ("certificates.k8s.io", "CertificateSigningRequest", cluster_kinds::signing_request),
 ];
 
 /// Groups whose every kind has a controller that writes a Ready condition.
@@ -41,39 +51,58 @@ pub(super) fn by_kind(facts: Facts<'_>) -> Status {
     let kind = facts.0.kind();
     match RULES.iter().find(|(group, name, _)| kind.is(group, name)) {
         Some((_, _, rule)) => rule(facts),
+        None if is_route(kind) => network::route(facts),
         None => by_conditions(facts),
     }
 }
 
-/// A kind without a rule is what its Ready condition says.
-fn by_conditions(facts: Facts<'_>) -> Status {
-    let group = facts.0.kind().group.as_str();
-    if SPEAKING.contains(&group) && facts.is_true("/spec/suspend") {
-        return Status::unknown("it is suspended");
+/// Routes of all protocols are written alike, and there will be more.
+fn is_route(kind: &Kind) -> bool {
+    kind.group == GATEWAYS && kind.kind.ends_with("Route")
+}
+
+/// What somebody has suspended is as he wants it. Its controller does not even
+/// look at it, so its generation says nothing. Not so where it was not ready
+/// before: then nothing is going to change that.
+pub(super) fn suspended(facts: Facts<'_>) -> Option<Status> {
+    let speaks = SPEAKING.contains(&facts.0.kind().group.as_str());
+    if !speaks || !facts.is_true("/spec/suspend") {
+        return None;
     }
-    match facts.condition("Ready") {
-        Some(ready) if ready.is("True") => Status::Ready,
-        Some(ready) => Status::in_progress(ready.says()),
-        None if SPEAKING.contains(&group) => {
-            Status::in_progress("its controller has not said anything yet")
-        }
-        None if facts.0.items("/status/conditions").is_empty() => without_conditions(facts, group),
-        None => match facts.condition("Available") {
-            Some(available) if available.is("True") => Status::Ready,
-            Some(available) => Status::in_progress(available.says()),
-            None => Status::unknown("it has no condition Ready"),
-        },
+    let unready = facts.last_condition("Ready").filter(|ready| !ready.is("True"));
+    Some(unready.map_or(Status::Ready, |ready| {
+        Status::unknown(format!("it is suspended, and was not ready: {}", ready.says()))
+    }))
+}
+
+/// A kind without a rule is what its Ready condition says, else what its
+/// Available condition says.
+fn by_conditions(facts: Facts<'_>) -> Status {
+    let speaks = SPEAKING.contains(&facts.0.kind().group.as_str());
+    let available = || facts.condition("Available").filter(|_| !speaks);
+    match facts.condition("Ready").or_else(available) {
+        Some(condition) if condition.is("True") => Status::Ready,
+        Some(condition) => Status::in_progress(condition.says()),
+        None if speaks => Status::in_progress("its controller has not said anything yet"),
+        None => without_ready(facts),
     }
 }
 
-/// Kubernetes' own kinds that have no conditions are ready by being there:
-/// settings, rights, classes. Of other kinds nobody knows that.
-fn without_conditions(facts: Facts<'_>, group: &str) -> Status {
-    if is_kubernetes_own(group) {
-        return Status::Ready;
+/// As kstatus has it, what has no Ready condition is ready, but not before its
+/// controller has looked at it. Kubernetes' own kinds need none: settings,
+/// rights, classes. Of others that have no status yet, nobody knows whether
+/// they ever will.
+fn without_ready(facts: Facts<'_>) -> Status {
+    if facts.has_old_conditions() {
+        return Status::in_progress("its conditions are of an older generation");
     }
-    match facts.0.at("/status") {
-        Some(_) => Status::unknown("its status has no conditions"),
-        None => Status::unknown("it has no status"),
+    if facts.has_unknown_conditions() {
+        return Status::in_progress("its controller has not said anything yet");
+    }
+    let status = facts.0.at("/status").and_then(Value::as_object);
+    match status {
+        Some(status) if !status.is_empty() => Status::Ready,
+        _ if is_kubernetes_own(&facts.0.kind().group) => Status::Ready,
+        _ => Status::unknown("it has no status"),
     }
 }

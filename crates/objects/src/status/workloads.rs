@@ -131,7 +131,10 @@ pub(super) fn job(facts: Facts<'_>) -> Status {
         return Status::failed(failed.says());
     }
     if facts.is_true("/spec/suspend") {
-        return Status::unknown("it is suspended");
+        return match is_true("Suspended") {
+            Some(_) => Status::Ready,
+            None => Status::in_progress("its controller has not suspended it yet"),
+        };
     }
     if facts.text("/status/startTime").is_none() {
         return Status::in_progress("it has not started");

@@ -93,10 +93,6 @@ fn volumes_and_claims() {
             "apps/v1.StatefulSet generation: 1\nspec: {replicas: 0}\nstatus: {observedGeneration: 1, replicas: 0}",
             "ready",
         ),
-        (
-            "example.com/v1.Thing generation: 2\nstatus: {conditions: [{type: Ready, status: 'True', observedGeneration: '1'}]}",
-            "unknown: it has no condition Ready",
-        ),
     ]);
 }
 
