@@ -3,12 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use tokio::time::timeout;
+
+use super::Missed;
 use crate::chain::{Found, Pool, explain_in};
 use crate::lookout::{Lookout, PostId};
-use crate::{Ailment, Kind, Object, Scope};
+use crate::{Ailment, Cluster, Kind, Object, Scope};
 
 /// Reasons need not be fresher than a person can read, and pods change often.
 const INTERVAL: Duration = Duration::from_millis(200);
+
+/// An explanation is worth so much more time to who has waited in vain.
+const EXPLANATION: Duration = Duration::from_secs(10);
 
 /// Watches that only help to understand. They begin when the first workload
 /// of a namespace is found not to be ready.
@@ -95,5 +101,16 @@ impl Insight {
         let ailment = own.or_else(|| if has_pod { None } else { refused() });
         let links = explain_in(root, pool).links.into_iter().skip(1);
         Self { ailment, chain: links.map(|link| link.to_string()).collect() }
+    }
+}
+
+impl Missed {
+    /// Adds the whole chain of causes, events and last log lines included.
+    pub(super) async fn explain(&mut self, cluster: &Cluster, root: &Object) {
+        if let Ok(chain) = timeout(EXPLANATION, cluster.why_of(root)).await
+            && !chain.links.is_empty()
+        {
+            self.because.chain = chain.lines();
+        }
     }
 }

@@ -71,7 +71,7 @@ impl Awaited {
         self.there = object.is_some();
         self.met_since = match self.judgement {
             Judgement::Met => self.met_since.or(Some(at)),
-            Judgement::NotYet(_) => None,
+            Judgement::NotYet(_) | Judgement::Untold(_) => None,
         };
         let own = object.and_then(Ailment::of);
         // What ails a workload is known from its pods too, and a workload that
@@ -83,7 +83,8 @@ impl Awaited {
     }
 
     fn judge(&mut self, wait: &Wait, object: &Object) -> Judgement {
-        self.finishes = object.kind().is("batch", "Job");
+        let suspended = object.at("/spec/suspend") == Some(&true.into());
+        self.finishes = object.kind().is("batch", "Job") && !suspended;
         let first = self.first.get_or_insert_with(|| object.uid().unwrap_or_default().to_owned());
         if *wait.goal() == Goal::Deleted && object.uid() != Some(first.as_str()) {
             self.over = true;
@@ -109,6 +110,11 @@ impl Awaited {
     /// Returns whether anybody has looked yet.
     pub(super) fn is_seen(&self) -> bool {
         self.seen
+    }
+
+    /// Returns whether it says nothing by which to tell.
+    pub(super) fn is_untold(&self) -> bool {
+        matches!(self.judgement, Judgement::Untold(_))
     }
 
     /// Takes in what ails it, as far as that is known. What comes back soon,
@@ -145,7 +151,9 @@ impl Awaited {
         }
         match &self.judgement {
             Judgement::Met => State::Holding,
-            Judgement::NotYet(because) => State::Waiting(because.clone()),
+            Judgement::NotYet(because) | Judgement::Untold(because) => {
+                State::Waiting(because.clone())
+            }
         }
     }
 
@@ -161,7 +169,7 @@ impl Awaited {
     /// Returns what was missing, also where it is met but not for long enough.
     pub(super) fn because(&self, at: Duration, wait: &Wait) -> String {
         match (&self.judgement, self.met_since) {
-            (Judgement::NotYet(because), _) => because.clone(),
+            (Judgement::NotYet(because) | Judgement::Untold(because), _) => because.clone(),
             (Judgement::Met, Some(since)) => {
                 let (held, stable) = (at.saturating_sub(since), wait.terms().stable);
                 format!("`{}` has held for {held:.0?} of {stable:.0?}", wait.goal())

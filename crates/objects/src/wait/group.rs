@@ -130,6 +130,24 @@ impl Group {
         }
     }
 
+    /// Returns whether somebody has not reached the goal yet.
+    pub(super) fn is_open(&self) -> bool {
+        self.members.values().any(|member| member.state != State::Met)
+    }
+
+    /// Returns whether somebody is open who says how far he is.
+    pub(super) fn speaks(&self) -> bool {
+        let mut open = self.members.values().filter(|member| member.state != State::Met);
+        open.any(|member| !member.awaited.is_untold())
+    }
+
+    /// Gives up those of whom nobody can tell.
+    pub(super) fn give_up_untold(&mut self) {
+        for member in self.members.values_mut().filter(|member| member.awaited.is_untold()) {
+            member.state = State::Missed(Miss::Untold);
+        }
+    }
+
     /// Returns when something may change without a look.
     pub(super) fn wakes(&self, wait: &Wait) -> Option<Duration> {
         let open = self.members.values().filter(|member| member.state != State::Met);

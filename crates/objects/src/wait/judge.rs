@@ -12,6 +12,8 @@ use crate::{Claims, JsonPath, Object, Status};
 pub(crate) enum Judgement {
     Met,
     NotYet(String),
+    /// It says nothing by which to tell.
+    Untold(String),
 }
 
 impl Goal {
@@ -20,9 +22,12 @@ impl Goal {
         match self {
             Self::Created => Judgement::Met,
             Self::Deleted => Judgement::NotYet(still_there(object)),
-            Self::Ready | Self::Rollout => match Status::with(object, claims).because() {
-                None => Judgement::Met,
-                Some(because) => Judgement::NotYet(because.to_owned()),
+            Self::Ready | Self::Rollout => match Status::with(object, claims) {
+                Status::Ready => Judgement::Met,
+                Status::Unknown { because } => Judgement::Untold(because),
+                Status::InProgress { because }
+                | Status::Failed { because }
+                | Status::Terminating { because } => Judgement::NotYet(because),
             },
             Self::Condition { name, status } => condition(object, name, status),
             Self::Field { path, test } => field(object, path, test),
@@ -100,6 +105,7 @@ mod tests {
         match goal.parse::<Goal>().unwrap().judge(&object, Claims::Bound) {
             Judgement::Met => "met".to_owned(),
             Judgement::NotYet(because) => because,
+            Judgement::Untold(because) => format!("untold: {because}"),
         }
     }
 
@@ -137,6 +143,7 @@ mod tests {
         let seen = "its controller has seen generation 1 of 2";
         assert_eq!(judge("condition=Ready", lagging), seen);
         assert_eq!(judge("ready", lagging), seen);
+        assert_eq!(judge("ready", "metadata: {name: a}"), "untold: it has no status");
         let secret = "{apiVersion: v1, kind: Secret, metadata: {name: a}, data: {k: aHVudGVyMjI=}}";
         let secret = manifest::read("test", secret.as_bytes()).unwrap().remove(0);
         let hidden = "field=data.k=x".parse::<Goal>().unwrap().judge(&secret, Claims::Bound);

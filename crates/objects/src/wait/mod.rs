@@ -13,7 +13,8 @@
 //! The clock of an [`Awaited`] is passed in, so everything that depends on
 //! time is told by tables: the window in which a goal has to stay met, how
 //! long an object may be missing, for how long a cause that does not heal is
-//! put up with. What cannot be looked at is never met.
+//! put up with. What cannot be looked at is never met, and of what says nothing
+//! nobody can tell.
 
 mod around;
 mod awaited;
@@ -23,6 +24,7 @@ mod judge;
 mod near;
 mod outcome;
 mod run;
+mod silence;
 mod terms;
 mod value_test;
 

@@ -101,6 +101,8 @@ pub enum Miss {
     NotThere,
     /// It will not get there.
     Hopeless(Ailment),
+    /// It says nothing by which to tell.
+    Untold,
     /// Looking is refused.
     Refused(Failure),
 }
@@ -110,8 +112,16 @@ impl Missed {
     pub fn next(&self) -> Option<NextStep> {
         let id = self.id.as_ref()?;
         let inside = id.namespace.as_ref().map(|name| format!(" -n {name}")).unwrap_or_default();
-        let command = format!("kubectl{inside} describe {}/{}", id.kind, id.name);
-        Some(NextStep { command, tells: "shows its conditions and events".to_owned() })
+        let name = format!("{}/{}", id.kind, id.name);
+        let (command, tells) = match self.why {
+            Some(Miss::Untold) => (
+                format!("kubectl{inside} get {name} -o yaml"),
+                "shows what it says; wait for that with `--for condition=TYPE` or `--for \
+                 jsonpath={.path}=VALUE`",
+            ),
+            _ => (format!("kubectl{inside} describe {name}"), "shows its conditions and events"),
+        };
+        Some(NextStep { command, tells: tells.to_owned() })
     }
 }
 
@@ -121,6 +131,7 @@ impl fmt::Display for Miss {
             Self::TimedOut => f.write_str("the time is over"),
             Self::NotThere => f.write_str("it is not there"),
             Self::Hopeless(_) => f.write_str("it will not get there by itself"),
+            Self::Untold => f.write_str("nobody can tell"),
             Self::Refused(_) => f.write_str("looking is refused"),
         }
     }

@@ -3,18 +3,17 @@
 use std::time::Duration;
 
 use events::{Because, Clock};
-use tokio::time::timeout;
 
 use super::around::{Around, Insight, makes_pods};
 use super::group::Group;
+use super::silence::Silence;
 use super::{Met, Miss, Missed, State, Subject, Unmet, Wait, WaitError, WaitEvent};
 use crate::lookout::{Glimpse, LookErrors, Lookout, News, Place, Unserved, pause_after, spread};
 use crate::{ApiError, Cluster, Object, ObjectId};
 
-/// So many of those that were missed are explained, each in so much time at
-/// most: the rest has the same cause, or somebody asks.
+/// So many of those that were missed are explained: the rest has the same
+/// cause, or somebody asks.
 const EXPLAINED: usize = 5;
-const EXPLANATION: Duration = Duration::from_secs(10);
 
 /// A wait that is under way.
 struct Run<'a> {
@@ -25,6 +24,7 @@ struct Run<'a> {
     lookout: Lookout,
     groups: Vec<Group>,
     around: Around,
+    silence: Silence,
     errors: u32,
     tell: &'a mut (dyn FnMut(WaitEvent) + Send),
 }
@@ -50,6 +50,7 @@ impl Cluster {
             lookout: Lookout::new(self, clock, Unserved::Mistake),
             groups: Vec::new(),
             around: Around::default(),
+            silence: Silence::default(),
             errors: 0,
             tell,
         };
@@ -118,6 +119,8 @@ impl Run<'_> {
 
     async fn until_the_end(mut self) -> Result<Met, WaitError> {
         loop {
+            let (at, grace) = (self.at(), self.wait.terms().grace);
+            self.silence.listen(at, grace, &mut self.groups);
             if self.members().all(|(_, state)| *state == State::Met) && self.is_complete() {
                 return Ok(self.met());
             }
@@ -154,6 +157,7 @@ impl Run<'_> {
     fn wakes(&self) -> Duration {
         let wakes = self.groups.iter().filter_map(|group| group.wakes(self.wait));
         let wakes = wakes.chain(self.around.due());
+        let wakes = wakes.chain(self.silence.ends(self.wait.terms().grace));
         wakes.fold(self.wait.terms().timeout, Duration::min)
     }
 
@@ -221,7 +225,7 @@ impl Run<'_> {
         missed.sort_by_key(|one| one.why.is_none());
         for one in missed.iter_mut().take(EXPLAINED) {
             if let Some(root) = self.root_of(one).cloned() {
-                explain(self.cluster, &root, one).await;
+                one.explain(self.cluster, &root).await;
             }
         }
         let met = self.members().filter(|(_, state)| **state == State::Met);
@@ -234,14 +238,5 @@ impl Run<'_> {
         let refused = matches!(missed.why, Some(Miss::Refused(_)));
         let id = missed.id.as_ref().filter(|_| !refused)?;
         self.groups.iter().find_map(|group| self.lookout.view(group.post).get(id))
-    }
-}
-
-/// Adds the whole chain of causes, events and last log lines included.
-async fn explain(cluster: &Cluster, root: &Object, missed: &mut Missed) {
-    if let Ok(chain) = timeout(EXPLANATION, cluster.why_of(root)).await
-        && !chain.links.is_empty()
-    {
-        missed.because.chain = chain.lines();
     }
 }

@@ -28,5 +28,6 @@ mod set_faults;
 mod set_memory;
 mod wait;
 mod wait_faults;
+mod wait_untold;
 mod wait_workloads;
 mod watch;

@@ -32,6 +32,7 @@ fn of_unmet(unmet: &Unmet) -> Value {
             Miss::TimedOut => "timed-out",
             Miss::NotThere => "not-there",
             Miss::Hopeless(_) => "hopeless",
+            Miss::Untold => "untold",
             Miss::Refused(_) => "refused",
         });
         let mut object = object(missed.id.as_ref(), why);

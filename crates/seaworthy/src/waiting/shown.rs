@@ -177,6 +177,7 @@ impl<'a> Shown<'a> {
                 format!("{id} does not get {state} by itself: {}", clipped(&ailment.says))
             }
             Some(Miss::NotThere) => return not_there(id, &missed.because.what, unmet),
+            Some(Miss::Untold) => format!("nobody can tell whether {id} is {state}"),
             Some(Miss::Refused(_)) => format!("could not see whether {id} is {state}"),
             _ => format!("{id} is not {state} after {after}"),
         };
