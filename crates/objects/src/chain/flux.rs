@@ -38,13 +38,46 @@ fn reference(from: &Object, one: &Value, kind: &Kind) -> Option<ObjectId> {
     Some(kind.named(namespace, one["name"].as_str()?))
 }
 
-/// An entry is `namespace_name_group_kind`, with the version beside it.
+/// An entry is `namespace_name_group_kind`, with the version beside it. Only
+/// the name may have more of these lines: its colons are written as two.
 fn entry(one: &Value) -> Option<ObjectId> {
-    let parts: Vec<&str> = one["id"].as_str()?.split('_').collect();
-    let [namespace, name, group, kind] = parts[..] else { return None };
+    let (namespace, rest) = one["id"].as_str()?.split_once('_')?;
+    let (rest, kind) = rest.rsplit_once('_')?;
+    let (name, group) = rest.rsplit_once('_')?;
     let version = one["v"].as_str()?.to_owned();
     let kind = Kind { group: group.to_owned(), version, kind: kind.to_owned() };
-    // Names of RBAC objects may have colons, which are written twice.
     let name = name.replace("__", ":");
     Some(kind.named(Some(namespace).filter(|namespace| !namespace.is_empty()), name))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn entries_of_an_inventory_are_objects() {
+        let rbac = "rbac.authorization.k8s.io";
+        let table = [
+            ("shop_web_apps_Deployment", ("apps", "Deployment", Some("shop"), "web")),
+            ("shop_prices__ConfigMap", ("", "ConfigMap", Some("shop"), "prices")),
+            ("_shop__Namespace", ("", "Namespace", None, "shop")),
+            (
+                "_system__metrics__read_rbac.authorization.k8s.io_ClusterRole",
+                (rbac, "ClusterRole", None, "system:metrics:read"),
+            ),
+            (
+                "shop___edge___rbac.authorization.k8s.io_Role",
+                (rbac, "Role", Some("shop"), ":edge:"),
+            ),
+        ];
+        for (id, (group, kind, namespace, name)) in table {
+            let kind =
+                Kind { group: group.to_owned(), version: "v1".to_owned(), kind: kind.to_owned() };
+            let wanted = Some(kind.named(namespace, name));
+            assert_eq!(entry(&json!({ "id": id, "v": "v1" })), wanted, "{id}");
+        }
+        assert_eq!(entry(&json!({ "id": "shop_web", "v": "v1" })), None);
+    }
 }
