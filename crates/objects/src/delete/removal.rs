@@ -5,8 +5,10 @@ use std::time::Duration;
 use super::{Doomed, Gone, Impatience, Look, Milestone, Patience, Remains, Waiting};
 use crate::{ApiError, LookErrors};
 
-/// So many milestones tell the story; a deletion of thousands of objects has more.
+/// So many milestones tell the story, of which so many tell how it began; a
+/// deletion of thousands of objects has more.
 const MILESTONES: usize = 30;
+const BEGINNING: usize = 5;
 
 /// A deletion that is being waited for. Pure: looks and times go in.
 #[derive(Clone, Debug)]
@@ -84,10 +86,18 @@ impl Removal {
                 }
                 let milestones = moved.into_iter().map(|what| Milestone { at: waited, what });
                 self.milestones.extend(milestones);
-                self.milestones.truncate(MILESTONES);
+                self.shorten_the_story();
                 self.lowest.take(&remains);
                 self.remains = Some(remains);
             }
+        }
+    }
+
+    /// Keeps how it began and where it is now.
+    fn shorten_the_story(&mut self) {
+        let surplus = self.milestones.len().saturating_sub(MILESTONES);
+        if surplus > 0 {
+            self.milestones.drain(BEGINNING..BEGINNING + surplus);
         }
     }
 
@@ -320,5 +330,13 @@ mod tests {
         }
         let waiting = stuck(removal.observe(at(900), left(1)));
         assert_eq!(waiting.ended, Some(Impatience::Deadline));
+        // Of 45 milestones the first few and the last are told.
+        let story = waiting.story();
+        assert_eq!((story.len(), &story[0][..]), (30, "20.0 s: 980 objects left in it"));
+        assert_eq!(
+            story[4..6].join("; "),
+            "100.0 s: 900 objects left in it; 420.0 s: 580 objects left in it"
+        );
+        assert_eq!(story[29], "900.0 s: 1 objects left in it");
     }
 }
