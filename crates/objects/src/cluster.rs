@@ -20,10 +20,18 @@ pub struct Cluster {
 
 struct Inner {
     client: kube::Client,
-    server: String,
-    default_namespace: String,
+    site: Site,
     timeouts: Timeouts,
     discovery: Discovery,
+}
+
+/// What a kubeconfig says of a cluster, for people.
+pub(crate) struct Site {
+    pub(crate) server: String,
+    /// The namespace of the context.
+    pub(crate) namespace: String,
+    /// The command that makes tokens; empty where there is none.
+    pub(crate) command: String,
 }
 
 /// What a health endpoint says.
@@ -50,24 +58,19 @@ pub struct ServerVersion {
 }
 
 impl Cluster {
-    pub(crate) fn new(
-        client: kube::Client,
-        server: String,
-        default_namespace: String,
-        timeouts: Timeouts,
-    ) -> Self {
+    pub(crate) fn new(client: kube::Client, site: Site, timeouts: Timeouts) -> Self {
         let discovery = Discovery::default();
-        Self { inner: Arc::new(Inner { client, server, default_namespace, timeouts, discovery }) }
+        Self { inner: Arc::new(Inner { client, site, timeouts, discovery }) }
     }
 
     /// Returns the address.
     pub fn server(&self) -> &str {
-        &self.inner.server
+        &self.inner.site.server
     }
 
     /// Returns the namespace of the kubeconfig's context.
     pub fn default_namespace(&self) -> &str {
-        &self.inner.default_namespace
+        &self.inner.site.namespace
     }
 
     pub(crate) fn discovery(&self) -> &Discovery {
@@ -151,7 +154,7 @@ impl Cluster {
             Ok((parts, body.collect().await?.to_bytes()))
         };
         match timeout(self.timeouts().answer, answer).await {
-            Ok(answer) => answer.map_err(|error| ApiError::lost(&ask.tried, error)),
+            Ok(answer) => answer.map_err(|error| self.unsent(ask, error)),
             Err(_) => Err(ApiError::late(&ask.tried)),
         }
     }
@@ -161,7 +164,7 @@ impl Cluster {
         let request = ask.request()?;
         let head = timeout(self.timeouts().answer, self.inner.client.send(request)).await;
         let response = head.map_err(|_| ApiError::late(&ask.tried))?;
-        let response = response.map_err(|error| ApiError::lost(&ask.tried, error))?;
+        let response = response.map_err(|error| self.unsent(ask, error))?;
         if response.status().is_success() {
             return Ok(response.into_body());
         }
@@ -170,6 +173,10 @@ impl Cluster {
         let after = retry_after(&parts.headers);
         let trouble = Trouble::of(parts.status.as_u16(), after, &body.to_bytes());
         Err(ApiError::new(&ask.tried, trouble))
+    }
+
+    fn unsent(&self, ask: &Ask, error: kube::Error) -> ApiError {
+        ApiError::unsent(&ask.tried, &self.inner.site.command, error)
     }
 }
 

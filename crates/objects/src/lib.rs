@@ -70,7 +70,7 @@ pub use delete::{
     RemovalState, RemovalTerms, Removed, Waiting,
 };
 pub use discovery::{KindNameError, Resource, UnknownKind};
-pub use error::{ApiError, FieldConflict, FieldProblem, Trouble, Unreachable};
+pub use error::{ApiError, FieldConflict, FieldProblem, NoCredential, Trouble, Unreachable};
 pub use jsonpath::{JsonPath, PathError, PathProblem};
 pub use labels::{SelectorError, check_selector};
 pub use list::{Listed, Scope};

@@ -43,6 +43,7 @@ impl Trouble {
             | Self::Garbled(message) => vec![message],
             Self::Invalid(problems) => problems.iter_mut().map(|one| &mut one.message).collect(),
             Self::Unreachable(_)
+            | Self::NoCredential(_)
             | Self::Unauthenticated
             | Self::Absent
             | Self::KindMissing { .. }

@@ -1,5 +1,6 @@
 //! What can go wrong with a request, in classes.
 
+mod credential;
 mod field;
 mod hidden;
 mod refusal;
@@ -7,6 +8,8 @@ mod told;
 mod transport;
 mod trouble;
 
+pub use credential::NoCredential;
+pub(crate) use credential::command_of;
 pub use field::{FieldConflict, FieldProblem};
 pub use transport::Unreachable;
 pub use trouble::Trouble;

@@ -112,7 +112,7 @@ fn how(error: &(dyn Error + 'static)) -> Unreachable {
     }
 }
 
-fn find<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {
+pub(super) fn find<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {
     chain(error).find_map(|error| error.downcast_ref::<T>())
 }
 

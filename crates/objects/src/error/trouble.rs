@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use events::{Arrival, Class};
 
-use super::{FieldConflict, FieldProblem, Unreachable};
+use super::{FieldConflict, FieldProblem, NoCredential, Unreachable};
 
 /// What is the matter with a request. Told apart by what the API says in its
 /// structured answer, and by text only where it says nothing else.
@@ -13,6 +13,8 @@ use super::{FieldConflict, FieldProblem, Unreachable};
 pub enum Trouble {
     /// There was no answer, or not a whole one.
     Unreachable(Unreachable),
+    /// There is nothing to show to the API, so nothing was sent.
+    NoCredential(Box<NoCredential>),
     /// The API does not know who asks.
     Unauthenticated,
     /// Who asks may not.
@@ -80,7 +82,8 @@ impl Trouble {
                 Class::RateLimited { after_ms: Some(milliseconds(*after)) }
             }
             Self::Changed(_) => Class::Conflict,
-            Self::Unauthenticated
+            Self::NoCredential(_)
+            | Self::Unauthenticated
             | Self::Forbidden(_)
             | Self::Denied(_)
             | Self::Absent
@@ -108,6 +111,7 @@ impl Trouble {
     pub fn next(&self) -> Option<&'static str> {
         match self {
             Self::Unreachable(how) => how.next(),
+            Self::NoCredential(reason) => reason.next(),
             Self::Unauthenticated => Some("get a fresh kubeconfig or token"),
             Self::Forbidden(_) => Some("`kubectl auth can-i --list` shows what is allowed"),
             Self::Denied(_) => Some("change the object or the policy"),
@@ -136,6 +140,7 @@ impl fmt::Display for Trouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unreachable(how) => write!(f, "{how}"),
+            Self::NoCredential(reason) => write!(f, "{reason}"),
             Self::Unauthenticated => f.write_str("the API does not know who asks (401)"),
             Self::Forbidden(message) => write!(f, "not allowed: {message}"),
             Self::Denied(message) | Self::Changed(message) => f.write_str(message),

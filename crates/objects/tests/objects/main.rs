@@ -7,6 +7,7 @@ mod chain;
 mod chain_below;
 mod checks;
 mod connect;
+mod credentials;
 mod delete;
 mod diff;
 mod discovery;

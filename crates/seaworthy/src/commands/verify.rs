@@ -124,6 +124,7 @@ fn stranger(error: &ApiError) -> CommandError {
     match error.trouble() {
         Trouble::Unauthenticated | Trouble::Forbidden(_) => CommandError::new(Exit::Refused, error)
             .hint("`seaworthy verify --print-rbac` prints the rights that verify needs"),
+        Trouble::NoCredential(_) => CommandError::new(Exit::Refused, error),
         _ => CommandError::new(Exit::NotProven, error)
             .hint("`--wait 10m` waits for a cluster that is still on its way"),
     }

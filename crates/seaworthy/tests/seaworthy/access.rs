@@ -103,3 +103,30 @@ fn refused_at_once(shore: &Shore, kubeconfig: &Path) {
         assert!(!ran.stderr.contains("Retrying"), "{ran}");
     }
 }
+
+#[test]
+fn a_command_that_makes_no_token_is_told_at_once() {
+    let Some(shore) = Shore::reach() else { return };
+    shore.workplace.write("a.yaml", map("a", "1"));
+    let login = |script: &str| {
+        let mut config = config_of(&shore);
+        config["users"][0]["user"] = json!({ "exec": { "command": "sh", "args": ["-c", script],
+            "apiVersion": "client.authentication.k8s.io/v1", "interactiveMode": "Never" } });
+        shore.workplace.write("login", config.to_string())
+    };
+    let failing = login("echo hunter22; echo the session is over >&2; exit 1");
+    let ran = shore.run_at(&failing, "apply", &["-f", "a.yaml"]);
+    assert_eq!(ran.exit, 2, "{ran}");
+    let told = "`sh`, failed (exit status: 1): the session is over; run it by hand";
+    assert!(ran.stderr.contains(told) && !ran.stderr.contains("hunter22"), "{ran}");
+    // It has made one token, which is over, and makes no other.
+    let credential = json!({ "apiVersion": "client.authentication.k8s.io/v1",
+        "kind": "ExecCredential",
+        "status": { "token": "hunter22", "expirationTimestamp": "2020-01-01T00:00:00Z" } });
+    let once = "mkdir once 2>/dev/null || { echo the session is over >&2; exit 1; }";
+    let later = login(&format!("{once}; echo '{credential}'"));
+    let ran = shore.run_at(&later, "apply", &["-f", "a.yaml"]);
+    assert_eq!(ran.exit, 4, "{ran}");
+    assert!(!ran.stderr.contains("Retrying"), "{ran}");
+    assert!(ran.stderr.contains(told) && !ran.stderr.contains("hunter22"), "{ran}");
+}

@@ -6,6 +6,10 @@
 //! 2.3 s of six each, on a machine that was never quiet), and a connection that
 //! breaks takes one request with it instead of all.
 
+mod error;
+
+pub use error::AccessError;
+
 use std::path::Path;
 use std::time::Duration;
 
@@ -17,6 +21,8 @@ use kube::config::{KubeConfigOptions, Kubeconfig};
 use serde_json::json;
 
 use crate::Cluster;
+use crate::cluster::Site;
+use crate::error::command_of;
 
 /// How to reach the API of a cluster, and as whom.
 #[derive(Clone, Debug)]
@@ -40,38 +46,6 @@ pub struct Timeouts {
     pub silence: Duration,
 }
 
-/// Why there is no access.
-#[derive(Debug, thiserror::Error)]
-pub enum AccessError {
-    /// The kubeconfig is no text.
-    #[error("the kubeconfig is not valid UTF-8")]
-    NotUtf8,
-    /// The kubeconfig is not what one looks like. What stands there may be a
-    /// secret, and is not shown.
-    #[error("the kubeconfig cannot be read at line {line}, column {column}")]
-    Syntax {
-        /// The line, from 1.
-        line: u64,
-        /// The column, from 1.
-        column: u64,
-    },
-    /// The kubeconfig names what it does not hold.
-    #[error("could not use the kubeconfig")]
-    Kubeconfig(#[source] Box<kube::config::KubeconfigError>),
-    /// The address is none.
-    #[error("`{0}` is not an address such as https://192.0.2.1:6443")]
-    Address(String),
-    /// The certificates or keys cannot be used.
-    #[error("could not use the certificates for {server}")]
-    Certificates {
-        /// The address.
-        server: String,
-        /// What is wrong with them.
-        #[source]
-        source: Box<kube::Error>,
-    },
-}
-
 // === impl Access ===
 
 impl Access {
@@ -79,8 +53,8 @@ impl Access {
     pub fn from_kubeconfig(bytes: &[u8], context: Option<&str>) -> Result<Self, AccessError> {
         let text = std::str::from_utf8(bytes).map_err(|_| AccessError::NotUtf8)?;
         let options = serde_saphyr::options! { with_snippet: false };
-        let kubeconfig =
-            serde_saphyr::from_str_with_options(text, options).map_err(|error| syntax(&error))?;
+        let kubeconfig = serde_saphyr::from_str_with_options(text, options)
+            .map_err(|error| AccessError::syntax(&error))?;
         Ok(Self::new(kubeconfig, context.map(str::to_owned)))
     }
 
@@ -102,7 +76,8 @@ impl Access {
         if self.kubeconfig.current_context.as_deref() == Some("") {
             self.kubeconfig.current_context = None;
         }
-        self.kubeconfig = self.kubeconfig.merge(other.kubeconfig).map_err(kubeconfig_error)?;
+        self.kubeconfig =
+            self.kubeconfig.merge(other.kubeconfig).map_err(AccessError::kubeconfig)?;
         Ok(self)
     }
 
@@ -176,17 +151,18 @@ impl Access {
         let config = self.config().await?;
         let server = config.cluster_url.to_string().trim_end_matches('/').to_owned();
         let namespace = config.default_namespace.clone();
-        let builder = ClientBuilder::try_from(config).map_err(|source| {
-            AccessError::Certificates { server: server.clone(), source: Box::new(source) }
-        })?;
-        Ok(Cluster::new(builder.build(), server, namespace, self.timeouts))
+        let command = command_of(&config.auth_info);
+        let client = ClientBuilder::try_from(config)
+            .map_err(|error| AccessError::of_client(&server, &command, error))?
+            .build();
+        Ok(Cluster::new(client, Site { server, namespace, command }, self.timeouts))
     }
 
     async fn config(&self) -> Result<Config, AccessError> {
         let options = KubeConfigOptions { context: self.context.clone(), ..Default::default() };
         let mut config = Config::from_custom_kubeconfig(self.kubeconfig.clone(), &options)
             .await
-            .map_err(kubeconfig_error)?;
+            .map_err(AccessError::kubeconfig)?;
         if let Some(server) = &self.server {
             config.cluster_url = address(server)?;
         }
@@ -225,14 +201,4 @@ fn address(server: &str) -> Result<http::Uri, AccessError> {
     let uri: Option<http::Uri> = server.parse().ok();
     uri.filter(|uri| uri.scheme().is_some() && uri.host().is_some())
         .ok_or_else(|| AccessError::Address(server.to_owned()))
-}
-
-fn syntax(error: &serde_saphyr::Error) -> AccessError {
-    let location = error.location();
-    let line = location.map_or(0, |location| location.line());
-    AccessError::Syntax { line, column: location.map_or(0, |location| location.column()) }
-}
-
-fn kubeconfig_error(error: kube::config::KubeconfigError) -> AccessError {
-    AccessError::Kubeconfig(Box::new(error))
 }
