@@ -156,7 +156,7 @@ impl Cluster {
             Err(error) if matches!(error.trouble(), Trouble::KindMissing { .. }) => {
                 self.gone_with_its_kind(doomed, error).await
             }
-            Err(error) => gone(error.about(&doomed.id)),
+            Err(error) => self.or_gone(doomed, error.about(&doomed.id)).await,
         }
     }
 }
@@ -173,17 +173,29 @@ impl Cluster {
         }
         Ok(Deleted { deletion: Deletion::Gone(Gone::Absent), warnings: Vec::new() })
     }
-}
 
-/// A no that says that there is nothing left to delete.
-fn gone(error: ApiError) -> Result<Deleted, ApiError> {
-    let gone = match error.trouble() {
-        Trouble::Absent => Gone::Absent,
-        // The only precondition is the uid.
-        Trouble::Changed(_) => Gone::Replaced,
-        _ => return Err(error),
-    };
-    Ok(Deleted { deletion: Deletion::Gone(gone), warnings: error.warnings().to_vec() })
+    /// Takes a no that may say that there is nothing left to delete.
+    async fn or_gone(&self, doomed: &Doomed, error: ApiError) -> Result<Deleted, ApiError> {
+        let gone = match error.trouble() {
+            Trouble::Absent => Some(Gone::Absent),
+            // The API has no word of its own for a uid that differs: an object
+            // that is changed all the time, or a server in between, says 409 too.
+            Trouble::Changed(_) => self.look_for(doomed).await?,
+            _ => None,
+        };
+        let Some(gone) = gone else { return Err(error) };
+        Ok(Deleted { deletion: Deletion::Gone(gone), warnings: error.warnings().to_vec() })
+    }
+
+    /// Returns how a life is over; none where it goes on.
+    async fn look_for(&self, doomed: &Doomed) -> Result<Option<Gone>, ApiError> {
+        let live = self.get(&doomed.id).await?;
+        Ok(match live {
+            None => Some(Gone::Absent),
+            Some(live) if live.uid() != Some(doomed.uid.as_str()) => Some(Gone::Replaced),
+            Some(_) => None,
+        })
+    }
 }
 
 impl Deletion {

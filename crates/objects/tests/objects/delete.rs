@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use events::Class;
 use objects::{
     Deletion, Doomed, Gone, Look, Object, Patience, Propagation, Removal, RemovalState, Scope,
     Waiting,
@@ -59,6 +60,26 @@ async fn what_nothing_keeps_is_gone_at_once_and_only_that_life() {
     assert_eq!(delete(&first).await.unwrap().deletion, Deletion::Gone(Gone::Replaced));
     assert_eq!(harbour.cluster.remains(&first).await.unwrap(), Look::Gone(Gone::Replaced));
     assert!(harbour.cluster.get(map.id()).await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn a_conflict_over_a_life_that_goes_on_is_not_gone() {
+    let Some(opening) = Harbour::open() else { return };
+    let harbour = opening.harbour().await;
+    let map = harbour.config_map("a", json!({ "k": "1" }));
+    let target = doomed(&harbour.apply(&map).await.unwrap().object);
+    let delete = async || {
+        let permit = harbour.permit().await;
+        harbour.cluster.delete(permit, &target, Propagation::Background).await
+    };
+    let conflict = || Rule::next(1, Matching::class("delete", "configmaps"), Fault::Status(409));
+    harbour.proxy.add(conflict());
+    let error = delete().await.unwrap_err();
+    assert_eq!(error.class(), Class::Conflict, "{error}");
+    assert!(error.tried().starts_with("delete configmap/a"), "{error}");
+    assert_eq!(delete().await.unwrap().deletion, Deletion::Gone(Gone::Absent));
+    harbour.proxy.add(conflict());
+    assert_eq!(delete().await.unwrap().deletion, Deletion::Gone(Gone::Absent), "by a look");
 }
 
 #[tokio::test]
