@@ -69,7 +69,7 @@ pub use delete::{
     Milestone, NotForced, NotRemoved, Patience, Propagation, Remains, Removal, RemovalEvent,
     RemovalState, RemovalTerms, Removed, Waiting,
 };
-pub use discovery::{KindNameError, Resource, UnknownKind};
+pub use discovery::{KindNameError, Resource, Slip, UnknownKind};
 pub use error::{ApiError, FieldConflict, FieldProblem, NoCredential, Trouble, Unreachable};
 pub use jsonpath::{JsonPath, PathError, PathProblem};
 pub use labels::{SelectorError, check_selector};

@@ -6,9 +6,11 @@
 //! for its kinds.
 
 mod names;
+mod slip;
 mod wire;
 
 pub use names::{KindNameError, UnknownKind};
+pub use slip::Slip;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -78,9 +80,9 @@ impl Cluster {
             self.discovery().keep(&catalogue);
         }
         catalogue.resources.get(kind).cloned().ok_or_else(|| {
-            let stale = catalogue.stale.clone();
+            let (stale, slip) = (catalogue.stale.clone(), catalogue.slip(kind).map(Box::new));
             let kind = format!("{} of {}", kind.kind, kind.api_version());
-            ApiError::new(format!("find {kind}"), Trouble::KindMissing { kind, stale })
+            ApiError::new(format!("find {kind}"), Trouble::KindMissing { kind, stale, slip })
         })
     }
 

@@ -88,7 +88,7 @@ fn not_found(status: &Status) -> Trouble {
         }
         Some(details) if !details.name.is_empty() => Trouble::Absent,
         // Without a name it is not about an object, but about the path.
-        _ => Trouble::KindMissing { kind: "such kind".to_owned(), stale: Vec::new() },
+        _ => Trouble::KindMissing { kind: "such kind".to_owned(), stale: Vec::new(), slip: None },
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use events::{Arrival, Class};
 
 use super::{FieldConflict, FieldProblem, NoCredential, Unreachable};
+use crate::Slip;
 
 /// What is the matter with a request. Told apart by what the API says in its
 /// structured answer, and by text only where it says nothing else.
@@ -29,6 +30,8 @@ pub enum Trouble {
         kind: String,
         /// Groups that the API could not ask; the kind may be one of theirs.
         stale: Vec<String>,
+        /// What is wrong with its name; none where its definition may be missing.
+        slip: Option<Box<Slip>>,
     },
     /// The namespace is not there.
     NamespaceMissing(String),
@@ -118,7 +121,10 @@ impl Trouble {
             Self::KindMissing { stale, .. } if !stale.is_empty() => {
                 Some("`kubectl get apiservices` shows which servers do not answer")
             }
-            Self::KindMissing { .. } => Some("apply its CustomResourceDefinition first"),
+            Self::KindMissing { slip: Some(slip), .. } => slip.next(),
+            Self::KindMissing { slip: None, .. } => {
+                Some("apply its CustomResourceDefinition first")
+            }
             Self::NamespaceMissing(_) => Some("apply the namespace first"),
             Self::NamespaceTerminating(_) => Some("wait until it is gone"),
             Self::Ownership(_) => Some("leave these fields out, or take them by force"),
@@ -145,11 +151,11 @@ impl fmt::Display for Trouble {
             Self::Forbidden(message) => write!(f, "not allowed: {message}"),
             Self::Denied(message) | Self::Changed(message) => f.write_str(message),
             Self::Absent => f.write_str("it is not there"),
-            Self::KindMissing { kind, stale } if stale.is_empty() => {
-                write!(f, "the API serves no {kind}")
-            }
-            Self::KindMissing { kind, stale } => {
-                write!(f, "the API serves no {kind}, but did not hear from {}", stale.join(", "))
+            Self::KindMissing { kind, stale, slip } => {
+                write!(f, "the API serves no {kind}")?;
+                slip.iter().try_for_each(|slip| write!(f, "{slip}"))?;
+                let mut unheard = || write!(f, ", but did not hear from {}", stale.join(", "));
+                if stale.is_empty() { Ok(()) } else { unheard() }
             }
             Self::NamespaceMissing(name) => write!(f, "there is no namespace {name}"),
             Self::NamespaceTerminating(name) => write!(f, "namespace {name} is being deleted"),

@@ -47,6 +47,23 @@ async fn a_missing_kind_is_asked_for_again_and_found_when_it_comes() {
     harbour.kubectl(&["delete", "crd", &crd.id().name, "--wait=false"]);
 }
 
+#[tokio::test]
+async fn a_kind_that_is_written_wrong_is_met_with_what_is_served() {
+    let Some(opening) = Harbour::open() else { return };
+    let harbour = opening.harbour().await;
+    let table = [
+        ("apps/v1", "Deploymnet", ", did you mean Deployment?"),
+        ("extensions/v1beta1", "Deployment", ", it is served as apps/v1"),
+        ("policy/v1beta1", "PodSecurityPolicy", "; check its apiVersion and kind"),
+    ];
+    for (api_version, kind, end) in table {
+        let object = harbour.object(api_version, kind, "a", json!({}));
+        let error = harbour.apply(&object).await.unwrap_err();
+        let told = format!("the API serves no {kind} of {api_version}{end}");
+        assert!(error.to_string().ends_with(&told), "{error}");
+    }
+}
+
 fn is_established(object: &objects::Object) -> bool {
     let conditions = object.items("/status/conditions");
     conditions.iter().any(|one| one["type"] == "Established" && one["status"] == "True")
