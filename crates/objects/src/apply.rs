@@ -102,7 +102,7 @@ impl Cluster {
     ) -> Result<Applied, ApiError> {
         let tried = format!("apply {}", object.id());
         let ask = self.patch(&tried, object, ownership, before).await?;
-        let answer = self.send(ask).await.map_err(|error| error.about_sent(object))?;
+        let answer = self.send_object(ask, object).await?;
         let now = Self::read(&tried, object, &answer)?;
         let change = Change::between(answer.status, before, now.version().as_ref());
         Ok(Applied { object: now, change, warnings: answer.warnings })
@@ -118,8 +118,7 @@ impl Cluster {
         let tried = format!("try out {}", object.id());
         let before = live.and_then(Object::version);
         let ask = self.patch(&tried, object, ownership, before.as_ref()).await?;
-        let answer = self.send(ask.with("dryRun", "All")).await;
-        let answer = answer.map_err(|error| error.about_sent(object))?;
+        let answer = self.send_object(ask.with("dryRun", "All"), object).await?;
         let would_be = Self::read(&tried, object, &answer)?;
         let change = match live {
             None => Change::Created,
@@ -148,6 +147,14 @@ impl Cluster {
             .with("force", force)
             // JSON is YAML, and every server takes this name.
             .sending("application/apply-patch+yaml", body))
+    }
+
+    /// Sends an object, and says of a no what the API could not know.
+    async fn send_object(&self, ask: Ask, object: &Object) -> Result<Answer, ApiError> {
+        match self.send(ask).await {
+            Ok(answer) => Ok(answer),
+            Err(error) => Err(self.with_near_fields(error.about_sent(object), object.kind()).await),
+        }
     }
 
     fn read(tried: &str, object: &Object, answer: &Answer) -> Result<Object, ApiError> {

@@ -9,6 +9,7 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use crate::discovery::Discovery;
+use crate::near_field::NearFields;
 use crate::request::{Answer, Ask, retry_after};
 use crate::{ApiError, Kind, NotAnObject, Object, ObjectId, Timeouts, Trouble};
 
@@ -23,6 +24,7 @@ struct Inner {
     site: Site,
     timeouts: Timeouts,
     discovery: Discovery,
+    near_fields: NearFields,
 }
 
 /// What a kubeconfig says of a cluster, for people.
@@ -59,8 +61,8 @@ pub struct ServerVersion {
 
 impl Cluster {
     pub(crate) fn new(client: kube::Client, site: Site, timeouts: Timeouts) -> Self {
-        let discovery = Discovery::default();
-        Self { inner: Arc::new(Inner { client, site, timeouts, discovery }) }
+        let (discovery, near_fields) = (Discovery::default(), NearFields::default());
+        Self { inner: Arc::new(Inner { client, site, timeouts, discovery, near_fields }) }
     }
 
     /// Returns the address.
@@ -75,6 +77,10 @@ impl Cluster {
 
     pub(crate) fn discovery(&self) -> &Discovery {
         &self.inner.discovery
+    }
+
+    pub(crate) fn near_fields(&self) -> &NearFields {
+        &self.inner.near_fields
     }
 
     pub(crate) fn timeouts(&self) -> Timeouts {

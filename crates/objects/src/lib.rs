@@ -52,6 +52,7 @@ mod labels;
 mod list;
 mod lookout;
 pub mod manifest;
+mod near_field;
 mod object;
 mod order;
 mod request;

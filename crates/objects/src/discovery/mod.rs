@@ -216,7 +216,8 @@ impl Resource {
     }
 }
 
-fn root(kind: &Kind) -> String {
+/// Returns the path below which a version of a group is served.
+pub(crate) fn root(kind: &Kind) -> String {
     if kind.group.is_empty() {
         format!("/api/{}", kind.version)
     } else {

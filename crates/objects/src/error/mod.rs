@@ -73,6 +73,15 @@ impl ApiError {
         self.about(object.id())
     }
 
+    /// Returns the fields that the API does not know.
+    pub(crate) fn unknown_fields(&mut self) -> impl Iterator<Item = &mut FieldProblem> {
+        let problems = match &mut self.trouble {
+            Trouble::Invalid(problems) => problems.as_mut_slice(),
+            _ => &mut [],
+        };
+        problems.iter_mut().filter(|problem| problem.reason == told::NOT_DECLARED)
+    }
+
     /// Returns what was tried, such as `apply configmap/a in namespace b`.
     pub fn tried(&self) -> &str {
         &self.tried

@@ -10,6 +10,9 @@ use super::FieldProblem;
 /// an internal error, which repeating does not cure.
 const TYPED_PATCH: &str = "failed to create typed patch object";
 
+/// The reason of a field that is not known. The API has no word for it.
+pub(super) const NOT_DECLARED: &str = "FieldNotDeclared";
+
 static STRICT: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r#"(unknown|duplicate) field "((?:[^"\\]|\\.)*)"|line \d+: key "[^\n]*" already set in map"#)
         .expect("a constant pattern")
@@ -44,7 +47,7 @@ fn typed_patch(message: &str) -> Vec<FieldProblem> {
     let problem = |line: &str| {
         let (path, problem) = split(line.trim())?;
         let declared = problem != "field not declared in schema";
-        let reason = if declared { "FieldTypeInvalid" } else { "FieldNotDeclared" };
+        let reason = if declared { "FieldTypeInvalid" } else { NOT_DECLARED };
         Some(FieldProblem::of(path, reason, problem))
     };
     lines.filter_map(problem).collect()
@@ -67,7 +70,7 @@ fn strict(message: &str) -> Vec<FieldProblem> {
         (Some(how), Some(path)) => {
             let path = path.as_str().replace(r#"\""#, "\"").replace(r"\\", r"\");
             let unknown = how.as_str() == "unknown";
-            let reason = if unknown { "FieldNotDeclared" } else { "FieldDuplicate" };
+            let reason = if unknown { NOT_DECLARED } else { "FieldDuplicate" };
             let says =
                 if unknown { "field not declared in schema" } else { "the field is there twice" };
             FieldProblem::of(&path, reason, says)

@@ -194,3 +194,38 @@ async fn a_kind_of_the_whole_cluster_is_told_without_a_namespace() {
     let text = error.to_string();
     assert!(text.starts_with("could not list node with metadata.name=n: "), "{text}");
 }
+
+#[tokio::test]
+async fn a_field_that_is_written_wrong_is_met_with_the_nearest() {
+    let Some(opening) = Harbour::open() else { return };
+    let harbour = opening.harbour().await;
+    let deployment = |container: &str, field: &str, deep: &str| {
+        let labels = json!({ "app": "a" });
+        let containers = json!([{ "name": container, "image": "a", deep: "Always" }]);
+        let template =
+            json!({ "metadata": { "labels": labels }, "spec": { "containers": containers } });
+        let spec = json!({ field: 2, "selector": { "matchLabels": labels }, "template": template });
+        harbour.object("apps/v1", "Deployment", "a", json!({ "spec": spec }))
+    };
+    // The API tells one slip at a time.
+    let table = [
+        (deployment("one", "replica", "imagePullPolicy"), "replica`", "replicas"),
+        (deployment("one", "replicas", "imagePullPolcy"), "imagePullPolcy`", "imagePullPolicy"),
+        (deployment("two", "replicas", "imagePullPolcy"), "imagePullPolcy`", "imagePullPolicy"),
+    ];
+    for (object, field, near) in table {
+        let text = harbour.apply(&object).await.unwrap_err().to_string();
+        let told = format!("{field}: field not declared in schema, did you mean `{near}`?");
+        assert!(text.contains(&told), "{text}");
+    }
+    let asked = harbour.proxy.counts().borrow().of("get", "/openapi/v3/apis/apps/v1");
+    assert_eq!(asked, 2, "the third is answered from memory");
+    let map = harbour.object("v1", "ConfigMap", "a", json!({ "dta": {} }));
+    // Without the schemas it is told as before.
+    harbour.proxy.add(Rule::next(1, Matching::path("/openapi"), Fault::Status(403)));
+    let text = harbour.apply(&map).await.unwrap_err().to_string();
+    assert!(text.contains("`dta`: field not declared in schema; correct"), "{text}");
+    let fresh = harbour.fresh().await;
+    let text = fresh.preview(&map, Ownership::Respect, None).await.unwrap_err().to_string();
+    assert!(text.contains("`dta`: field not declared in schema, did you mean `data`?"), "{text}");
+}
