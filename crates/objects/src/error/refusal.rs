@@ -9,8 +9,7 @@ use super::{FieldConflict, FieldProblem, Trouble, told};
 
 /// What stands in the message of a no that did not come from RBAC. The API
 /// has no structured way to say so.
-const POLICIES: [&str; 4] =
-    ["admission webhook", "exceeded quota", "violates PodSecurity", "ValidatingAdmissionPolicy"];
+const POLICIES: [&str; 3] = ["admission webhook", "exceeded quota", "violates PodSecurity"];
 
 impl Trouble {
     /// Reads an answer with an HTTP status from 400 on.
@@ -29,7 +28,7 @@ impl Trouble {
         let after = retry_after.or_else(|| asked_pause(status));
         match code {
             429 => Self::Throttled(after),
-            // A webhook chooses the code of its no.
+            // A webhook and a policy choose the code of their no.
             400..=499 if is_denied(&status.message) => Self::Denied(message()),
             401 => Self::Unauthenticated,
             403 => forbidden(status),
@@ -111,7 +110,9 @@ fn problems(status: &Status) -> Vec<FieldProblem> {
 }
 
 fn is_denied(message: &str) -> bool {
-    message.contains("admission webhook") && message.contains("denied the request")
+    let by = |who: &str, does: &str| message.contains(who) && message.contains(does);
+    by("admission webhook", "denied the request")
+        || by("ValidatingAdmissionPolicy '", "denied request")
 }
 
 fn causes(status: &Status) -> &[StatusCause] {

@@ -17,6 +17,7 @@ mod inventory;
 mod kwok;
 mod manifests;
 mod noop;
+mod policies;
 mod real;
 mod remove;
 mod remove_faults;
