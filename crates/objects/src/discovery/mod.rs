@@ -137,7 +137,7 @@ impl Cluster {
             return Ok(None);
         }
         let kind = format!("{kind}.{group}");
-        Err(ApiError::new(format!("find {kind}"), Trouble::KindMissing { kind, stale }))
+        Err(ApiError::new(format!("find {kind}"), Trouble::KindMissing { kind, stale, slip: None }))
     }
 
     /// Returns all that the API serves, asked for now.
