@@ -19,9 +19,9 @@ const COPY: &str = "kubectl.kubernetes.io/last-applied-configuration";
 /// that a change can be seen, and nothing else can.
 ///
 /// A mark is a keyed hash (HMAC-SHA-256, cut to 48 bits). With a plain hash,
-/// everybody who sees a diff in a log could try passwords until one fits. The
-/// key is made anew for a run and never leaves it, so marks of two runs say
-/// nothing about each other. The length of a value is not shown either.
+/// everybody who sees a diff in a log could try passwords until one fits. Marks
+/// under the same key can be compared, so it is kept as a secret is, or made
+/// anew each time. The length of a value is not shown either.
 pub struct Veil {
     key: [u8; 32],
 }
@@ -37,7 +37,7 @@ pub enum Shown {
 }
 
 impl Veil {
-    /// A veil with a key that was made by chance, for one run.
+    /// A veil with a key that was made by chance.
     pub const fn new(key: [u8; 32]) -> Self {
         Self { key }
     }

@@ -1,5 +1,7 @@
 //! `diff` and `drift` on a real API server.
 
+use std::os::unix::fs::PermissionsExt as _;
+
 use serde_json::Value;
 
 use crate::shore::{Shore, map};
@@ -9,6 +11,22 @@ fn secret(value: &str) -> String {
     format!(
         "apiVersion: v1\nkind: Secret\nmetadata: {{ name: s }}\nstringData: {{ p: {value} }}\n---\n"
     )
+}
+
+/// Whoever compares two logs sees whether a secret has changed between them.
+#[test]
+fn marks_of_secrets_are_the_same_in_every_command() {
+    let Some(shore) = Shore::reach() else { return };
+    shore.workplace.write("app.yaml", secret("canary-one"));
+    let new = || shore.run("diff", &["-f", "app.yaml"]);
+    let (first, second) = (new(), new());
+    assert!(first.stdout.contains("(hidden "), "{first}");
+    assert_eq!(first.stdout, second.stdout);
+    shore.workplace.write("app.yaml", secret("canary-two"));
+    assert_ne!(first.stdout, new().stdout);
+    let key = shore.workplace.path().join(".cache/seaworthy/veil.key");
+    let mode = std::fs::metadata(key).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode, 0o600);
 }
 
 #[test]

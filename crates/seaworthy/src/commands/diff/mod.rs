@@ -5,9 +5,7 @@ mod shown;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use engine::Chance;
 use objects::Object;
-use objects::diff::Veil;
 
 use crate::access::AccessArgs;
 use crate::cli::Output;
@@ -15,7 +13,7 @@ use crate::command_error::CommandError;
 use crate::commands::apply::{SetArgs, refused};
 use crate::exit::Exit;
 use crate::ui::Ui;
-use crate::{reading, runtime};
+use crate::{kept, reading, runtime};
 use shown::Tally;
 
 /// Show what an apply would change, and change nothing
@@ -60,7 +58,7 @@ async fn diff(args: &DiffArgs, objects: Vec<Object>, ui: &Ui) -> Result<(), Comm
     let cluster = args.access.connect().await?;
     let (means, patience) = (reading::means(&cluster), Duration::from(args.timeout));
     let set = args.set.set(objects, args.access.namespace(&cluster))?;
-    let veil = Veil::new(Chance::real().key());
+    let veil = kept::veil();
     let settings = args.set.settings(patience);
     let work = cluster.diff_set(set, settings, &means, &veil);
     let found = reading::until_signal(work, &cluster, &means, patience, ui).await?;

@@ -6,9 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use engine::Chance;
 use objects::Cluster;
-use objects::diff::Veil;
 use objects::set::{Inventory, Prune, Set, Settings, Walk};
 
 use crate::access::AccessArgs;
@@ -17,7 +15,7 @@ use crate::command_error::CommandError;
 use crate::commands::apply::{applyset, files, refused};
 use crate::exit::Exit;
 use crate::ui::Ui;
-use crate::{reading, runtime};
+use crate::{kept, reading, runtime};
 use shown::Found;
 
 /// Show what others have changed of our objects, who and when
@@ -85,7 +83,7 @@ async fn drift(
 ) -> Result<(), CommandError> {
     let (means, patience) = (reading::means(cluster), Duration::from(args.timeout));
     let settings = Settings { walk: Walk::Compare, patience, ..Settings::default() };
-    let veil = Veil::new(Chance::real().key());
+    let veil = kept::veil();
     let work = async {
         match subject {
             Subject::Set(set) => {
