@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use objects::set::{Adopt, End, Inventory, Mode, Prune, Report, Set, SetError, Settings};
-use objects::{Kind, Object};
+use objects::{ApiError, Kind, Object, Trouble};
 use rig::need;
 use serde_json::{Value, json};
 
-use crate::harbour::{Harbour, means};
+use crate::harbour::{Harbour, PATIENCE, means};
 use crate::remove_faults::dead_api_service;
 use crate::set::story;
 
@@ -264,10 +264,18 @@ async fn members_that_cannot_be_listed_are_not_forgotten() {
     let all = "applyset.kubernetes.io/contains-group-kinds=ConfigMap,Thing.dead.example.com";
     harbour.kubectl(&["annotate", "--overwrite", "secret", "shop", all]);
     harbour.apply(&dead_api_service()).await.unwrap();
-    let unavailable = |service: &Object| service.at("/status/conditions").is_some();
-    harbour.until(dead_api_service().id(), unavailable).await;
-    // Another process, which asks what there is now.
-    harbour.cluster = harbour.fresh().await;
+    // Other processes, which ask what there is now.
+    let thing = Kind::new("dead.example.com/v1", "Thing").unwrap();
+    let is_silent = |error: ApiError| match error.trouble() {
+        Trouble::KindMissing { stale, .. } => !stale.is_empty(),
+        _ => false,
+    };
+    let heard = async {
+        while !harbour.cluster.resource(&thing).await.is_err_and(is_silent) {
+            harbour.cluster = harbour.fresh().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, heard).await.expect("the API says that the group is silent");
     let report = harbour.prune_set(harbour.maps(&["a"]), Settings::default()).await.unwrap();
     let told = ends(&report).join("\n");
     assert!(told.contains("did not hear from dead.example.com/v1"), "{told}");

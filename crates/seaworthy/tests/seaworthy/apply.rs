@@ -102,7 +102,8 @@ fn what_others_need_is_waited_for_aloud() {
     let web = format!("apps/namespaces/{}/Deployment/web", shore.namespace.name());
     let text = text.replace("DEPENDENCY", &web);
     shore.workplace.write("app.yaml", text + &deployment("web", 1));
-    let ran = shore.run("apply", &["-f", "app.yaml", "--timeout", "4s"]);
+    // Long enough for a second word, where the first came too early on a busy machine.
+    let ran = shore.run("apply", &["-f", "app.yaml", "--timeout", "14s"]);
     assert_eq!(ran.exit, 4, "{ran}");
     assert!(ran.stderr.contains("s more: deployment.apps/web"), "{ran}");
 }

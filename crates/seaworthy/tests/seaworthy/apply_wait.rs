@@ -67,7 +67,8 @@ fn what_is_not_ready_in_time_is_explained() {
 fn a_pause_that_the_api_asks_for_is_told() {
     let Some(shore) = Shore::reach() else { return };
     let proxy = FaultyProxy::start(shore.namespace.access()).unwrap();
-    let retry_after = Duration::from_secs(4);
+    // Longer than the time between two words.
+    let retry_after = Duration::from_secs(12);
     let patches = Matching::class("patch", "configmaps");
     proxy.add(Rule::next(1, patches, Fault::Throttle { retry_after }));
     shore.workplace.write("a.yaml", map("a", "1"));
@@ -75,7 +76,7 @@ fn a_pause_that_the_api_asks_for_is_told() {
     assert_eq!(ran.exit, 0, "{ran}");
     let told = ran.stderr.lines().find(|line| line.contains("Retrying for ")).unwrap_or_default();
     assert!(told.contains("s more: could not apply configmap/a in namespace "), "{ran}");
-    assert!(told.contains("the API asks for a pause of 4 s"), "{ran}");
+    assert!(told.contains("the API asks for a pause of 12 s"), "{ran}");
 }
 
 #[test]
