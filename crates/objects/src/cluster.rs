@@ -10,6 +10,7 @@ use tokio::time::timeout;
 
 use crate::discovery::Discovery;
 use crate::near_field::NearFields;
+use crate::order::is_kubernetes_own;
 use crate::request::{Answer, Ask, retry_after};
 use crate::{ApiError, Kind, NotAnObject, Object, ObjectId, Timeouts, Trouble};
 
@@ -131,8 +132,7 @@ impl Cluster {
     /// Gets the definition of a kind; none where it is not defined in the
     /// cluster, as Kubernetes' own are not.
     pub async fn definition(&self, kind: &Kind) -> Result<Option<Object>, ApiError> {
-        // Definitions have groups with dots.
-        if !kind.group.contains('.') {
+        if is_kubernetes_own(&kind.group) {
             return Ok(None);
         }
         let resource = self.resource(kind).await?;

@@ -4,30 +4,8 @@ use std::fmt;
 
 use super::{Catalogue, Resource};
 use crate::Kind;
+use crate::order::is_kubernetes_own;
 use crate::wait::nearest;
-
-/// Groups of Kubernetes that have a dot, as those of definitions have. Nobody
-/// can add a kind to them.
-const BUILT_IN: [&str; 18] = [
-    "admissionregistration.k8s.io",
-    "apiextensions.k8s.io",
-    "apiregistration.k8s.io",
-    "authentication.k8s.io",
-    "authorization.k8s.io",
-    "certificates.k8s.io",
-    "coordination.k8s.io",
-    "discovery.k8s.io",
-    "events.k8s.io",
-    "flowcontrol.apiserver.k8s.io",
-    "internal.apiserver.k8s.io",
-    "networking.k8s.io",
-    "node.k8s.io",
-    "rbac.authorization.k8s.io",
-    "resource.k8s.io",
-    "scheduling.k8s.io",
-    "storage.k8s.io",
-    "storagemigration.k8s.io",
-];
 
 /// What is wrong with the name of a kind that is not served.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,14 +57,14 @@ impl Catalogue {
         all.sort_by_key(|one| (one.kind.group != kind.group, one.place, &one.kind.kind));
         let of_group = all.iter().filter(|one| one.kind.group == kind.group).count();
         let (group, others) = all.split_at(of_group);
-        let built_in = is_built_in(&kind.group);
+        let built_in = is_kubernetes_own(&kind.group);
         let others = if built_in { others } else { &[] };
         let served = |among: &[&Resource]| {
             let same = among.iter().find(|one| one.kind.kind == kind.kind)?;
             Some(Slip::ServedAs(same.kind.api_version()))
         };
         let close = |among: &[&Resource]| {
-            let kinds = among.iter().filter(|one| is_built_in(&one.kind.group) == built_in);
+            let kinds = among.iter().filter(|one| is_kubernetes_own(&one.kind.group) == built_in);
             let near = nearest(&kind.kind, kinds.map(|one| one.kind.kind.as_str()))?;
             let near = among.iter().find(|one| one.kind.kind == near)?;
             Some(meant(&near.kind, kind, built_in))
@@ -104,11 +82,6 @@ fn meant(near: &Kind, wanted: &Kind, built_in: bool) -> Slip {
         format!("{} of {api_version}", near.kind)
     };
     if built_in { Slip::Near(name) } else { Slip::NearOrUndefined(name) }
-}
-
-/// A definition needs a group with a dot.
-fn is_built_in(group: &str) -> bool {
-    !group.contains('.') || BUILT_IN.contains(&group)
 }
 
 #[cfg(test)]

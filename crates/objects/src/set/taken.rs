@@ -51,10 +51,11 @@ pub(super) fn play(
     let shares = Owners::of(&live.with_body(after.clone()))?;
     let kept = shares.shares().iter().fold(FieldSet::default(), |all, it| all.union(&it.fields));
     let gone = owned.difference(&kept);
+    let leaves = gone.leaves();
     // The innermost first: a map goes when the last field in it has gone.
     for path in gone.paths().iter().rev() {
         let is_empty = |value: &Value| value.as_object().is_some_and(serde_json::Map::is_empty);
-        if gone.leaves().contains(path) || path.find(&after).is_some_and(is_empty) {
+        if leaves.contains(path) || path.find(&after).is_some_and(is_empty) {
             path.remove_from(&mut after);
         }
     }
