@@ -3,8 +3,6 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use futures::FutureExt as _;
-use futures::future::{BoxFuture, Shared};
 use tokio::sync::OnceCell;
 
 use super::Means;
@@ -24,7 +22,7 @@ pub(super) struct Recall {
     memory: Option<Memory>,
     /// Whether the memory is about this server.
     fits: OnceCell<bool>,
-    definitions: Mutex<HashMap<Kind, Shared<BoxFuture<'static, Option<Definition>>>>>,
+    definitions: Mutex<HashMap<Kind, Arc<OnceCell<Option<Definition>>>>>,
 }
 
 /// The generation of the definition of a kind, where it is defined in the cluster.
@@ -91,23 +89,15 @@ impl Recall {
     }
 
     async fn definition(&self, kind: &Kind) -> Option<Definition> {
-        let asked = {
-            let mut known = self.definitions.lock().unwrap_or_else(PoisonError::into_inner);
-            known.entry(kind.clone()).or_insert_with(|| self.ask_for_the_definition(kind)).clone()
+        let known = {
+            let mut all = self.definitions.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(all.entry(kind.clone()).or_default())
         };
-        asked.await
-    }
-
-    fn ask_for_the_definition(
-        &self,
-        kind: &Kind,
-    ) -> Shared<BoxFuture<'static, Option<Definition>>> {
-        let (cluster, kind) = (self.cluster.clone(), kind.clone());
-        let asked = async move {
-            let definition = cluster.definition(&kind).await.ok()?;
+        let ask = async || {
+            let definition = self.cluster.definition(kind).await.ok()?;
             let Some(definition) = definition else { return Some(None) };
             Some(Some(definition.at("/metadata/generation")?.as_i64()?))
         };
-        asked.boxed().shared()
+        *known.get_or_init(ask).await
     }
 }

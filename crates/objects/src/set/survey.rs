@@ -156,6 +156,9 @@ where
 
     async fn single(&self, place: usize) -> (usize, Option<Version>, Finding<T>) {
         match get(self.cluster, self.pace, self.order.objects()[place].id()).await {
+            Ok(Some(live)) if self.is_plainly_same(place, &live) => {
+                (place, live.version(), Finding::Same)
+            }
             Ok(live) => self.one(place, live).await,
             Err(error) => self.unseen(place, &error).await,
         }
@@ -199,7 +202,7 @@ where
             }
             self.settings.adopt.allows(live, self.inventory)?;
             let walks = matches!(self.settings.walk, Walk::Compare);
-            if walks && self.is_same(wished, live).await {
+            if walks && self.is_settled(wished, live).await {
                 return Ok(Finding::Same);
             }
         } else if self.if_absent == IfAbsent::Say {
@@ -208,11 +211,8 @@ where
         self.try_out(place, live).await
     }
 
-    /// Returns whether an object is surely as wished, by comparing or from memory.
-    async fn is_same(&self, wished: &Object, live: &Object) -> bool {
-        if compare(wished, live, None) == Comparison::Same {
-            return true;
-        }
+    /// Returns whether this doubt has turned out to be none before.
+    async fn is_settled(&self, wished: &Object, live: &Object) -> bool {
         let Some(footprint) = self.recall.footprint(wished, live) else { return false };
         let footprint = self.recall.whole(wished.kind(), footprint).await;
         footprint.is_some_and(|footprint| self.recall.knows(&footprint))
