@@ -1,13 +1,16 @@
 //! A loopback image registry: the pulling half of the OCI distribution API.
 
 use std::convert::Infallible;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
+use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use http_body_util::Full;
-use hyper::body::Incoming;
+use hyper::body::{Body, Frame, Incoming};
 use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
@@ -15,7 +18,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
 use tokio::net::TcpListener;
 
-use crate::image::Image;
+use crate::image::{Blob, Image};
 use crate::serving::Serving;
 
 /// A registry that serves images from memory; dropping it stops it.
@@ -34,9 +37,14 @@ struct Shelf {
 impl Registry {
     /// Serves images. Their names are paths with a tag, such as `demo/web:v1`.
     pub fn start(images: Vec<Image>) -> io::Result<Self> {
+        Self::start_at(SocketAddr::from(([127, 0, 0, 1], 0)), images)
+    }
+
+    /// Serves images at an address, such as that of a bridge.
+    pub fn start_at(address: SocketAddr, images: Vec<Image>) -> io::Result<Self> {
         let shelf = Arc::new(Shelf { images, blobs_served: AtomicUsize::new(0) });
         let served = Arc::clone(&shelf);
-        let serving = Serving::start(move |listener| serve(listener, served))?;
+        let serving = Serving::start_at(address, move |listener| serve(listener, served))?;
         Ok(Self { serving, shelf })
     }
 
@@ -72,7 +80,7 @@ async fn serve(listener: TcpListener, shelf: Arc<Shelf>) {
 }
 
 impl Shelf {
-    fn answer(&self, method: &Method, path: &str) -> Response<Full<Bytes>> {
+    fn answer(&self, method: &Method, path: &str) -> Response<Contents> {
         if method != Method::GET && method != Method::HEAD {
             return error(
                 StatusCode::METHOD_NOT_ALLOWED,
@@ -81,7 +89,8 @@ impl Shelf {
             );
         }
         if path == "/v2/" || path == "/v2" {
-            return respond(method, "application/json", "sha256:none", b"{}");
+            let nothing = Blob::Memory(b"{}".to_vec());
+            return respond(method, "application/json", "sha256:none", &nothing);
         }
         let parts = path.strip_prefix("/v2/").unwrap_or_default();
         if let Some((name, reference)) = parts.rsplit_once("/manifests/") {
@@ -93,7 +102,7 @@ impl Shelf {
         error(StatusCode::NOT_FOUND, "NAME_UNKNOWN", path)
     }
 
-    fn manifest(&self, method: &Method, name: &str, reference: &str) -> Response<Full<Bytes>> {
+    fn manifest(&self, method: &Method, name: &str, reference: &str) -> Response<Contents> {
         let wanted = format!("{name}:{reference}");
         let found = self
             .of(name)
@@ -107,7 +116,7 @@ impl Shelf {
         }
     }
 
-    fn blob(&self, method: &Method, name: &str, digest: &str) -> Response<Full<Bytes>> {
+    fn blob(&self, method: &Method, name: &str, digest: &str) -> Response<Contents> {
         let Some(blob) = self.of(name).find_map(|image| image.blob(digest)) else {
             return error(StatusCode::NOT_FOUND, "BLOB_UNKNOWN", digest);
         };
@@ -125,24 +134,81 @@ impl Shelf {
     }
 }
 
-fn respond(method: &Method, media: &str, digest: &str, body: &[u8]) -> Response<Full<Bytes>> {
-    let sent = if method == Method::HEAD { Bytes::new() } else { Bytes::copy_from_slice(body) };
+fn respond(method: &Method, media: &str, digest: &str, blob: &Blob) -> Response<Contents> {
+    let contents =
+        if method == Method::HEAD { Ok(Contents::default()) } else { Contents::of(blob) };
+    let contents = match contents {
+        Ok(contents) => contents,
+        Err(cause) => {
+            return error(StatusCode::INTERNAL_SERVER_ERROR, "UNKNOWN", &cause.to_string());
+        }
+    };
     Response::builder()
         .header(CONTENT_TYPE, media)
-        .header(CONTENT_LENGTH, body.len())
+        .header(CONTENT_LENGTH, blob.size())
         .header("Docker-Content-Digest", digest)
         .header("Docker-Distribution-Api-Version", "registry/2.0")
-        .body(Full::new(sent))
+        .body(contents)
         .expect("all parts are valid headers")
 }
 
-fn error(status: StatusCode, code: &str, message: &str) -> Response<Full<Bytes>> {
+fn error(status: StatusCode, code: &str, message: &str) -> Response<Contents> {
     let body = serde_json::json!({ "errors": [{ "code": code, "message": message }] });
     Response::builder()
         .status(status)
         .header(CONTENT_TYPE, "application/json")
-        .body(Full::new(Bytes::from(body.to_string())))
+        .body(Contents { rest: Some(Rest::Memory(Bytes::from(body.to_string()))) })
         .expect("all parts are valid headers")
+}
+
+/// What a response carries, piece by piece where it is a file.
+#[derive(Debug, Default)]
+struct Contents {
+    rest: Option<Rest>,
+}
+
+#[derive(Debug)]
+enum Rest {
+    Memory(Bytes),
+    File(File),
+}
+
+impl Contents {
+    fn of(blob: &Blob) -> io::Result<Self> {
+        let rest = match blob {
+            Blob::Memory(bytes) => Rest::Memory(Bytes::copy_from_slice(bytes)),
+            Blob::File { path, .. } => Rest::File(File::open(path)?),
+        };
+        Ok(Self { rest: Some(rest) })
+    }
+}
+
+impl Body for Contents {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    /// Reads the next piece. The read blocks, but the thread has nothing else
+    /// to do than to serve, and the file was written moments ago.
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+        let piece = match self.rest.take() {
+            None => return Poll::Ready(None),
+            Some(Rest::Memory(bytes)) => bytes,
+            Some(Rest::File(mut file)) => {
+                let mut piece = vec![0; 256 * 1024];
+                let read = file.read(&mut piece)?;
+                if read == 0 {
+                    return Poll::Ready(None);
+                }
+                piece.truncate(read);
+                self.rest = Some(Rest::File(file));
+                piece.into()
+            }
+        };
+        Poll::Ready(Some(Ok(Frame::data(piece))))
+    }
 }
 
 #[cfg(test)]

@@ -22,7 +22,15 @@ impl Serving {
     pub(crate) fn start<F: Future<Output = ()>>(
         serve: impl FnOnce(TcpListener) -> F + Send + 'static,
     ) -> io::Result<Self> {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+        Self::start_at(SocketAddr::from(([127, 0, 0, 1], 0)), serve)
+    }
+
+    /// Binds an address and serves it.
+    pub(crate) fn start_at<F: Future<Output = ()>>(
+        address: SocketAddr,
+        serve: impl FnOnce(TcpListener) -> F + Send + 'static,
+    ) -> io::Result<Self> {
+        let listener = std::net::TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

@@ -1,4 +1,6 @@
-//! Container images packed from one static binary.
+//! Container images made of a few layers, each with what it needs and no more.
+
+mod layer;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,33 +9,30 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use tar::{Builder, EntryType, Header};
+use tar::{Builder, EntryType};
 
 use crate::hex::hex;
 use crate::packages::is_static;
+use layer::append;
+pub use layer::{Blob, Layer};
 
 const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 const CONFIG: &str = "application/vnd.oci.image.config.v1+json";
 const LAYER: &str = "application/vnd.oci.image.layer.v1.tar";
 
-/// An image of one layer with one file, in memory.
+/// What programs of an image find their helpers by.
+const SEARCH_PATH: &str = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// An image: its name and its blobs by digest.
 #[derive(Debug, Clone)]
 pub struct Image {
     name: String,
-    manifest: Descriptor,
-    blobs: BTreeMap<String, Vec<u8>>,
-}
-
-/// A blob, as other blobs refer to it.
-#[derive(Debug, Clone)]
-struct Descriptor {
-    media: &'static str,
-    digest: String,
-    size: usize,
+    manifest: String,
+    blobs: BTreeMap<String, Blob>,
 }
 
 impl Image {
-    /// Packs a static binary as `/NAME`, which the image runs.
+    /// Packs a static binary as `/NAME`, which the image runs, in memory.
     pub fn pack(name: &str, binary: &Path) -> io::Result<Self> {
         if !is_static(binary)? {
             let text =
@@ -42,24 +41,35 @@ impl Image {
         }
         let program = binary.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let layer = one_file(&program, &fs::read(binary)?)?;
+        let layer = Layer { digest: digest_of(&layer), blob: Blob::Memory(layer) };
+        Ok(Self::assemble(name, &[layer], &format!("/{program}")))
+    }
+
+    /// Makes an image of layers that runs a program of theirs.
+    pub fn assemble(name: &str, layers: &[Layer], program: &str) -> Self {
         let mut image =
-            Self { name: name.to_owned(), manifest: placeholder(), blobs: BTreeMap::new() };
-        let layer = image.put(LAYER, layer);
+            Self { name: name.to_owned(), manifest: String::new(), blobs: BTreeMap::new() };
+        let digests: Vec<&str> = layers.iter().map(|layer| layer.digest.as_str()).collect();
         let config = json!({
             "architecture": architecture(),
             "os": "linux",
-            "config": { "Entrypoint": [format!("/{program}")] },
-            "rootfs": { "type": "layers", "diff_ids": [layer.digest] },
+            "config": { "Entrypoint": [program], "Env": [SEARCH_PATH] },
+            "rootfs": { "type": "layers", "diff_ids": digests },
         });
-        let config = image.put(CONFIG, config.to_string().into_bytes());
+        let config = image.put(config.to_string().into_bytes());
+        for layer in layers {
+            image.blobs.insert(layer.digest.clone(), layer.blob.clone());
+        }
+        let of_layers: Vec<Value> =
+            digests.iter().map(|digest| image.descriptor(LAYER, digest)).collect();
         let manifest = json!({
             "schemaVersion": 2,
             "mediaType": MANIFEST,
-            "config": config.json(),
-            "layers": [layer.json()],
+            "config": image.descriptor(CONFIG, &config),
+            "layers": of_layers,
         });
-        image.manifest = image.put(MANIFEST, manifest.to_string().into_bytes());
-        Ok(image)
+        image.manifest = image.put(manifest.to_string().into_bytes());
+        image
     }
 
     /// Returns the image's name, with its tag.
@@ -69,65 +79,52 @@ impl Image {
 
     /// Returns the digest of the manifest.
     pub fn digest(&self) -> &str {
-        &self.manifest.digest
+        &self.manifest
     }
 
     /// Returns a blob, if the image has one of that digest.
-    pub fn blob(&self, digest: &str) -> Option<&[u8]> {
-        self.blobs.get(digest).map(Vec::as_slice)
+    pub fn blob(&self, digest: &str) -> Option<&Blob> {
+        self.blobs.get(digest)
     }
 
     /// Returns the image as an archive that `ctr images import` takes.
     pub fn archive(&self) -> io::Result<Vec<u8>> {
-        let mut entry = self.manifest.json();
+        let mut entry = self.descriptor(MANIFEST, &self.manifest);
         entry["annotations"] = json!({ "io.containerd.image.name": self.name });
-        let index = json!({ "schemaVersion": 2, "manifests": [entry] });
+        let index = json!({ "schemaVersion": 2, "manifests": [entry] }).to_string();
         let mut archive = Builder::new(Vec::new());
-        append(&mut archive, "oci-layout", br#"{"imageLayoutVersion":"1.0.0"}"#, 0o644)?;
-        append(&mut archive, "index.json", index.to_string().as_bytes(), 0o644)?;
+        let mut put = |path: &str, bytes: &[u8]| {
+            append(&mut archive, path, EntryType::Regular, bytes.len() as u64, bytes)
+        };
+        put("oci-layout", br#"{"imageLayoutVersion":"1.0.0"}"#)?;
+        put("index.json", index.as_bytes())?;
         for (digest, blob) in &self.blobs {
-            append(&mut archive, &format!("blobs/{}", digest.replace(':', "/")), blob, 0o644)?;
+            put(&format!("blobs/{}", digest.replace(':', "/")), &blob.read()?)?;
         }
         archive.into_inner()
     }
 
-    fn put(&mut self, media: &'static str, blob: Vec<u8>) -> Descriptor {
-        let hash = hex(&Sha256::digest(&blob));
-        let descriptor = Descriptor { media, digest: format!("sha256:{hash}"), size: blob.len() };
-        self.blobs.insert(descriptor.digest.clone(), blob);
-        descriptor
+    fn put(&mut self, bytes: Vec<u8>) -> String {
+        let digest = digest_of(&bytes);
+        self.blobs.insert(digest.clone(), Blob::Memory(bytes));
+        digest
+    }
+
+    /// Returns a blob as other blobs refer to it.
+    fn descriptor(&self, media: &str, digest: &str) -> Value {
+        let size = self.blobs.get(digest).map_or(0, Blob::size);
+        json!({ "mediaType": media, "digest": digest, "size": size })
     }
 }
 
-impl Descriptor {
-    fn json(&self) -> Value {
-        json!({ "mediaType": self.media, "digest": self.digest, "size": self.size })
-    }
-}
-
-fn placeholder() -> Descriptor {
-    Descriptor { media: MANIFEST, digest: String::new(), size: 0 }
+fn digest_of(bytes: &[u8]) -> String {
+    format!("sha256:{}", hex(&Sha256::digest(bytes)))
 }
 
 fn one_file(name: &str, contents: &[u8]) -> io::Result<Vec<u8>> {
     let mut layer = Builder::new(Vec::new());
-    append(&mut layer, name, contents, 0o755)?;
+    append(&mut layer, name, EntryType::Regular, contents.len() as u64, contents)?;
     layer.into_inner()
-}
-
-fn append(
-    archive: &mut Builder<Vec<u8>>,
-    path: &str,
-    contents: &[u8],
-    mode: u32,
-) -> io::Result<()> {
-    let mut header = Header::new_ustar();
-    header.set_entry_type(EntryType::Regular);
-    header.set_mode(mode);
-    // No time and no owner: the same binary gives the same digest.
-    header.set_mtime(0);
-    header.set_size(contents.len() as u64);
-    archive.append_data(&mut header, path, contents)
 }
 
 /// Returns the architecture in the words of container images.
@@ -160,9 +157,11 @@ mod tests {
     #[test]
     fn the_manifest_leads_to_the_binary() {
         let image = packed();
-        let manifest: Value = serde_json::from_slice(image.blob(image.digest()).unwrap()).unwrap();
+        let manifest: Value =
+            serde_json::from_slice(&image.blob(image.digest()).unwrap().read().unwrap()).unwrap();
         let layer = image.blob(manifest["layers"][0]["digest"].as_str().unwrap()).unwrap();
-        let mut layer = tar::Archive::new(layer);
+        let layer = layer.read().unwrap();
+        let mut layer = tar::Archive::new(layer.as_slice());
         let mut file = layer.entries().unwrap().next().unwrap().unwrap();
         let mut contents = String::new();
         file.read_to_string(&mut contents).unwrap();
