@@ -20,8 +20,9 @@ use crate::report;
 pub(crate) struct Rig {
     #[command(subcommand)]
     command: Option<RigCommand>,
-    /// Build up to this tier: 1 is a control plane, 2 adds a node and tools.
-    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=2))]
+    /// Build up to this tier: 1 is a control plane, 2 adds a node and tools, 3
+    /// is Talos.
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=3))]
     tier: u8,
 }
 

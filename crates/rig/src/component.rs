@@ -12,7 +12,7 @@ pub struct Component {
     pub name: String,
     /// The pinned version, or `host` for what the distribution provides.
     pub version: String,
-    /// 1 is a control plane, 2 adds a node and the tools.
+    /// 1 is a control plane, 2 adds a node and the tools, 3 is Talos.
     pub tier: u8,
     /// How long building takes on two quiet cores, for the estimate.
     pub seconds: u64,
@@ -32,6 +32,9 @@ pub enum Origin {
         module: String,
         /// The package to build.
         package: String,
+        /// The build tags.
+        #[serde(default)]
+        tags: Vec<String>,
     },
     /// Built by `go install module/package@version`.
     Install {
@@ -59,6 +62,13 @@ pub enum Origin {
     /// Programs that the distribution installs; the first stands for the
     /// component.
     Debian(Vec<Packaged>),
+    /// The root file system of a small Debian.
+    Debootstrap {
+        /// The release.
+        suite: String,
+        /// What it has besides the base.
+        packages: Vec<String>,
+    },
 }
 
 /// A program and the Debian package that brings it.
@@ -75,7 +85,10 @@ pub struct Packaged {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Check {
-    /// The arguments to run the binary with.
+    /// The program that looks at the binary, where running that would be
+    /// unwise: an init would take itself for this machine's.
+    pub by: Option<String>,
+    /// The arguments to run the binary with, or for the program that looks.
     pub args: Vec<String>,
     /// What its output must contain.
     pub prints: String,
@@ -117,7 +130,10 @@ mod tests {
     #[test]
     fn every_built_component_has_a_check() {
         for component in catalogue() {
-            let built = !matches!(component.from, Origin::Debian(_) | Origin::Files { .. });
+            let built = !matches!(
+                component.from,
+                Origin::Debian(_) | Origin::Files { .. } | Origin::Debootstrap { .. }
+            );
             assert_eq!(built, component.check.is_some(), "{}", component.name);
         }
     }

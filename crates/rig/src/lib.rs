@@ -50,6 +50,7 @@ pub mod namespace;
 pub mod need;
 pub mod node;
 pub mod packages;
+mod patched;
 pub mod pki;
 pub mod process;
 pub mod proxy;

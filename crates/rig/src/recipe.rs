@@ -1,4 +1,4 @@
-//! How a component is had with Go, and the digest that names the result.
+//! How a component is made, and the digest that names the result.
 
 use std::fs;
 use std::io;
@@ -9,9 +9,23 @@ use sha2::{Digest, Sha256};
 
 use crate::component::{Component, Origin};
 use crate::hex::hex;
+use crate::patched::Patched;
 
 /// What every Go build shares: static, without paths of this machine, small.
 const ENVIRONMENT: [(&str, &str); 2] = [("CGO_ENABLED", "0"), ("GOFLAGS", "-buildvcs=false")];
+
+/// What is laid out before a build.
+#[derive(Debug)]
+pub(crate) enum Groundwork<'a> {
+    /// Nothing: Go finds all by itself.
+    Nothing,
+    /// A copy of a module, to build in.
+    Module { module: &'a str, version: &'a str },
+    /// A folder of a module, which is the result.
+    Files { module: &'a str, version: &'a str, folder: &'a str },
+    /// A copy of a wrapper module, with a changed module below it.
+    Patched { wrapper: PathBuf, patched: Patched },
+}
 
 /// The steps that turn a component's source into one binary or folder.
 #[derive(Debug)]
@@ -35,7 +49,7 @@ impl<'a> Recipe<'a> {
             hash.update(part.len().to_le_bytes());
             hash.update(part);
         };
-        add(&format!("{:?}", self.component.from));
+        add(&self.origin());
         add(&self.component.version);
         add(&self.linker_flags());
         add(std::env::consts::ARCH);
@@ -52,35 +66,46 @@ impl<'a> Recipe<'a> {
         Ok(digest)
     }
 
-    /// Returns the command that must run first and prints where the module's
-    /// source is, as JSON.
-    pub fn download(&self) -> Option<Command> {
-        let (Origin::Copy { module, .. } | Origin::Files { module, .. }) = &self.component.from
-        else {
-            return None;
-        };
-        let mut go = go();
-        go.args(["mod", "download", "-json", &format!("{module}@{}", self.component.version)]);
-        Some(go)
-    }
-
-    /// Returns the folder of the module that is all there is to have, where
-    /// nothing is built.
-    pub fn folder(&self) -> Option<&'a str> {
+    /// Returns the origin in words. Those without build tags say nothing of
+    /// tags, so that what is in people's caches keeps its name.
+    fn origin(&self) -> String {
         match &self.component.from {
-            Origin::Files { folder, .. } => Some(folder),
-            _ => None,
+            Origin::Wrapper { module, package, tags } if tags.is_empty() => {
+                format!("Wrapper {{ module: {module:?}, package: {package:?} }}")
+            }
+            other => format!("{other:?}"),
         }
     }
 
-    /// Returns the command that leaves the binary in `target`, building in
-    /// `source` where the recipe works on a copy. Files need none.
+    /// Returns what must be laid out before anything is built.
+    pub(crate) fn groundwork(&self) -> io::Result<Groundwork<'a>> {
+        let version = &self.component.version;
+        Ok(match &self.component.from {
+            Origin::Copy { module, .. } => Groundwork::Module { module, version },
+            Origin::Files { module, folder } => Groundwork::Files { module, version, folder },
+            Origin::Wrapper { module, .. } => {
+                let wrapper = module_dir(module);
+                match Patched::of(&wrapper)? {
+                    Some(patched) => Groundwork::Patched { wrapper, patched },
+                    None => Groundwork::Nothing,
+                }
+            }
+            Origin::Install { .. } | Origin::Debian(_) | Origin::Debootstrap { .. } => {
+                Groundwork::Nothing
+            }
+        })
+    }
+
+    /// Returns the command that leaves the result in `target`, working in
+    /// `source` where there is one. Files need none.
     pub fn build(&self, target: &Path, source: &Path) -> Option<Command> {
         let mut go = go();
         let flags = self.linker_flags();
         match &self.component.from {
-            Origin::Wrapper { module, package } => {
-                go.current_dir(module_dir(module)).args(["build", "-trimpath", "-ldflags", &flags]);
+            Origin::Wrapper { module, package, tags } => {
+                let changed = source.join("go.mod").exists();
+                go.current_dir(if changed { source.to_owned() } else { module_dir(module) });
+                go.args(["build", "-trimpath", "-ldflags", &flags, "-tags", &tags.join(",")]);
                 go.arg("-o").arg(target.join(&self.component.name)).arg(package);
             }
             Origin::Install { module, package } => {
@@ -92,6 +117,13 @@ impl<'a> Recipe<'a> {
                 go.current_dir(source).args(["build", "-mod=readonly", "-trimpath"]);
                 go.args(["-ldflags", &flags]);
                 go.arg("-o").arg(target.join(&self.component.name)).arg(package);
+            }
+            Origin::Debootstrap { suite, packages } => {
+                let mut debootstrap = Command::new("debootstrap");
+                debootstrap
+                    .args(["--variant=minbase", &format!("--include={}", packages.join(","))]);
+                debootstrap.arg(suite).arg(target.join(&self.component.name));
+                return Some(debootstrap);
             }
             Origin::Files { .. } | Origin::Debian(_) => return None,
         }
@@ -122,6 +154,12 @@ impl<'a> Recipe<'a> {
             Origin::Install { module, .. } if module.starts_with("helm.sh/helm/") => {
                 vec![format!("{module}/internal/version.version={version}")]
             }
+            Origin::Wrapper { module, .. } if module == "containerd" => {
+                vec![format!("github.com/containerd/containerd/v2/version.Version={version}")]
+            }
+            Origin::Wrapper { package, .. } if package.ends_with("/machined") => {
+                vec!["golang.zx2c4.com/wireguard/ipc.socketDirectory=/system/wireguard-sock".into()]
+            }
             Origin::Copy { module, .. } if module == "carvel.dev/kapp" => {
                 let version = version.trim_start_matches('v');
                 vec![format!("{module}/pkg/kapp/version.Version={version}")]
@@ -129,6 +167,14 @@ impl<'a> Recipe<'a> {
             _ => Vec::new(),
         }
     }
+}
+
+/// Returns the command that downloads a module and prints where its files are,
+/// as JSON.
+pub(crate) fn download(module: &str, version: &str) -> Command {
+    let mut go = go();
+    go.args(["mod", "download", "-json", &format!("{module}@{version}")]);
+    go
 }
 
 fn go() -> Command {
@@ -142,8 +188,15 @@ fn module_dir(module: &str) -> PathBuf {
 }
 
 fn module_files(dir: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut files =
-        fs::read_dir(dir)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
+    let mut files = Vec::new();
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            files.extend(module_files(&path)?);
+        } else {
+            files.push(path);
+        }
+    }
     files.sort();
     Ok(files)
 }

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use super::{BuildError, cache};
 use crate::cache::BuildLock;
 use crate::component::{Check, Component};
-use crate::recipe::Recipe;
+use crate::recipe::{Groundwork, Recipe, download};
 use crate::say::Elapsed;
 use crate::settings::Settings;
 use crate::tail::tail;
@@ -32,16 +32,7 @@ impl Build<'_> {
     pub(super) fn run(&mut self, recipe: &Recipe<'_>) -> Result<(), BuildError> {
         let failed = cache(self.component, self.settings);
         fs::create_dir_all(self.lock.target()).map_err(&failed)?;
-        if let Some(mut download) = recipe.download() {
-            let source = self.module(&mut download)?;
-            let (from, to) = match recipe.folder() {
-                Some(folder) => {
-                    (source.join(folder), self.lock.target().join(&self.component.name))
-                }
-                None => (source, self.lock.source()),
-            };
-            copy_writable(&from, &to).map_err(&failed)?;
-        }
+        self.lay_ground(recipe)?;
         match recipe.build(&self.lock.target(), &self.lock.source()) {
             Some(mut build) => {
                 self.output_of(&mut build)?;
@@ -51,13 +42,37 @@ impl Build<'_> {
         }
     }
 
+    fn lay_ground(&mut self, recipe: &Recipe<'_>) -> Result<(), BuildError> {
+        let failed = cache(self.component, self.settings);
+        let source = self.lock.source();
+        match recipe.groundwork().map_err(&failed)? {
+            Groundwork::Nothing => Ok(()),
+            Groundwork::Module { module, version } => {
+                copy_writable(&self.module(module, version)?, &source).map_err(&failed)
+            }
+            Groundwork::Files { module, version, folder } => {
+                let result = self.lock.target().join(&self.component.name);
+                let files = self.module(module, version)?.join(folder);
+                copy_writable(&files, &result).map_err(&failed)
+            }
+            Groundwork::Patched { wrapper, patched } => {
+                let upstream = self.module(&patched.module, &patched.version)?;
+                copy_writable(&wrapper, &source)
+                    .and_then(|()| copy_writable(&upstream, &source.join(&patched.folder)))
+                    .and_then(|()| patched.apply(&source))
+                    .map_err(&failed)
+            }
+        }
+    }
+
     /// Downloads a module and returns where its files are. A module that wants
     /// a newer Go than there is arrives all the same; Go only says that it
     /// would not build it.
-    fn module(&mut self, download: &mut Command) -> Result<PathBuf, BuildError> {
-        let (status, output) = self.end_of(download)?;
+    fn module(&mut self, module: &str, version: &str) -> Result<PathBuf, BuildError> {
+        let mut download = download(module, version);
+        let (status, output) = self.end_of(&mut download)?;
         let folder = downloaded(&output).filter(|folder| folder.is_dir());
-        folder.ok_or_else(|| self.failure(download, status, &output))
+        folder.ok_or_else(|| self.failure(&download, status, &output))
     }
 
     /// Returns what a command printed that must end well.
@@ -76,10 +91,7 @@ impl Build<'_> {
         let mut child = match command.spawn() {
             Ok(child) => child,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(BuildError::GoMissing {
-                    name: self.component.name.clone(),
-                    version: self.component.version.clone(),
-                });
+                return Err(self.missing(command));
             }
             Err(error) => return Err(failed(error)),
         };
@@ -94,12 +106,24 @@ impl Build<'_> {
         Ok((status, fs::read_to_string(&log).map_err(&failed)?))
     }
 
+    fn missing(&self, command: &Command) -> BuildError {
+        let (name, version) = (self.component.name.clone(), self.component.version.clone());
+        match command.get_program().to_string_lossy() {
+            program if program == "go" => BuildError::GoMissing { name, version },
+            program => BuildError::ProgramMissing { name, program: program.into_owned() },
+        }
+    }
+
     fn failure(&self, command: &Command, status: ExitStatus, output: &str) -> BuildError {
         let arguments = command.get_args().map(|arg| arg.to_string_lossy());
         BuildError::Failed {
             name: self.component.name.clone(),
             version: self.component.version.clone(),
-            command: format!("go {}", arguments.collect::<Vec<_>>().join(" ")),
+            command: format!(
+                "{} {}",
+                command.get_program().to_string_lossy(),
+                arguments.collect::<Vec<_>>().join(" ")
+            ),
             status,
             output: tail(output, SHOWN_LINES),
             next: advice(output),
@@ -108,12 +132,16 @@ impl Build<'_> {
 
     /// Runs the binary, because a cache must not keep what does not even start.
     fn check(&self) -> Result<(), BuildError> {
-        let Some(Check { args, prints }) = &self.component.check else {
+        let Some(Check { by, args, prints }) = &self.component.check else {
             return Ok(());
         };
         let binary = self.lock.target().join(&self.component.name);
-        let run = Command::new(&binary).args(args).stdin(Stdio::null()).output();
-        let output = match run {
+        let mut command = Command::new(by.as_ref().map_or(binary.as_path(), Path::new));
+        command.args(args).stdin(Stdio::null());
+        if by.is_some() {
+            command.arg(&binary);
+        }
+        let output = match command.output() {
             Ok(run) => {
                 let (out, err) = (run.stdout, run.stderr);
                 String::from_utf8_lossy(&[out, err].concat()).into_owned()

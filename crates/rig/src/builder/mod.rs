@@ -55,6 +55,14 @@ pub enum BuildError {
         /// Its version.
         version: String,
     },
+    /// A program that makes the component is not installed.
+    #[error("could not make {name}: {program} is not installed\n  next  install it and try again")]
+    ProgramMissing {
+        /// The component.
+        name: String,
+        /// What was to be run.
+        program: String,
+    },
     /// The build ran and failed.
     #[error("could not build {name} {version}: {command}: {status}\n{output}\n  next  {next}")]
     Failed {
