@@ -33,11 +33,13 @@ pub struct BuildLock {
 impl Entry {
     /// Returns the entry of a component, whether it is filled or not.
     pub fn of(component: &Component, recipe: &Recipe<'_>, settings: &Settings) -> io::Result<Self> {
-        Ok(Self {
-            name: component.name.clone(),
-            folder: settings.cache.join(&component.name),
-            version: format!("{}-{}", component.version, recipe.digest()?),
-        })
+        let version = format!("{}-{}", component.version, recipe.digest()?);
+        Ok(Self::named(&component.name, version, settings))
+    }
+
+    /// Returns the entry of what is made of components.
+    pub fn named(name: &str, version: String, settings: &Settings) -> Self {
+        Self { name: name.to_owned(), folder: settings.cache.join(name), version }
     }
 
     /// Returns the binary or the folder, if the entry is filled.

@@ -61,6 +61,7 @@ pub mod say;
 mod serving;
 pub mod settings;
 pub mod tail;
+pub mod talos;
 pub mod traces;
 pub mod warden;
 pub mod webhook;

@@ -26,6 +26,7 @@ use crate::node::Node;
 use crate::packages::{self, program};
 use crate::say::say;
 use crate::settings::Settings;
+use crate::talos::{self, Host, Shape, Talos, TalosCluster};
 
 /// A test that did not run, and why.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -77,6 +78,30 @@ pub fn node_parts() -> Option<()> {
     present(&names_of_tier(1))?;
     present(&["kubelet", "rig-pod", "containerd"])?;
     if rustix::process::geteuid().is_root() { Some(()) } else { skip("a node needs root") }
+}
+
+/// Returns a bridge for real Talos nodes.
+#[track_caller]
+pub fn talos() -> Option<Talos> {
+    talos_parts()?;
+    Some(Talos::start().unwrap_or_else(|error| panic!("Talos nodes: {error}")))
+}
+
+/// Returns a real Talos cluster that talosctl has made.
+#[track_caller]
+pub fn talos_cluster(shape: Shape) -> Option<TalosCluster> {
+    talos_parts()?;
+    let cluster = TalosCluster::start(shape);
+    Some(cluster.unwrap_or_else(|error| panic!("a Talos cluster: {error}")))
+}
+
+#[track_caller]
+fn talos_parts() -> Option<()> {
+    present(talos::parts())?;
+    match Host::obstacle() {
+        Some(obstacle) => skip(&obstacle),
+        None => Some(()),
+    }
 }
 
 /// Returns the path of a component's binary, such as `helm`.
@@ -140,6 +165,9 @@ fn absence(component: &Component) -> String {
             "{name} is not installed; `cargo xtask rig` installs the Debian packages {} as root",
             packages::missing(programs).join(" ")
         ),
+        _ if component.tier == 3 => {
+            format!("{name} {version} is not built; `cargo xtask rig talos` builds it")
+        }
         _ => format!("{name} {version} is not built; `cargo xtask rig` builds it"),
     }
 }

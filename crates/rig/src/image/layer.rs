@@ -74,6 +74,18 @@ impl Layer {
         })
     }
 
+    /// Finds a layer that was written before.
+    pub fn read(blobs: &Path, digest: &str) -> io::Result<Self> {
+        let path = blobs.join(digest);
+        let size = fs::metadata(&path)?.len();
+        Ok(Self { digest: digest.to_owned(), blob: Blob::File { path, size } })
+    }
+
+    /// Returns the digest.
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+
     fn write(
         blobs: &Path,
         pack: impl FnOnce(&mut Builder<&mut Hashing>) -> io::Result<()>,

@@ -1,5 +1,6 @@
 //! The node's network: a bridge with a subnet of its own.
 
+use std::net::Ipv4Addr;
 use std::process::Command;
 
 use serde_json::json;
@@ -10,14 +11,14 @@ use crate::run::{Run, RunError};
 
 /// A bridge that a run owns.
 #[derive(Debug)]
-pub(super) struct Bridge {
+pub(crate) struct Bridge {
     name: String,
     subnet: u8,
 }
 
 impl Bridge {
     /// Makes a bridge on the first subnet that is free.
-    pub(super) fn create(run: &mut Run) -> Result<Self, NodeError> {
+    pub(crate) fn create(run: &mut Run) -> Result<Self, NodeError> {
         let subnet = free_subnet(run)?;
         let bridge = Self { name: format!("sw-{}", run.id()), subnet };
         run.note(|record| record.interfaces.push(bridge.name.clone()))?;
@@ -29,13 +30,23 @@ impl Bridge {
     }
 
     /// Returns the bridge's own address, which is also the node's.
-    pub(super) fn gateway(&self) -> String {
-        format!("10.201.{}.1", self.subnet)
+    pub(crate) fn gateway(&self) -> String {
+        self.address().to_string()
+    }
+
+    /// Returns the bridge's own address.
+    pub(crate) fn address(&self) -> Ipv4Addr {
+        Ipv4Addr::new(10, 201, self.subnet, 1)
+    }
+
+    /// Returns the bridge's name.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
     }
 
     /// Returns the CNI configuration. Without masquerading there are no packet
     /// filter rules to leave behind, and a test has no business outside.
-    pub(super) fn conflist(&self, run: &Run) -> String {
+    pub(crate) fn conflist(&self, run: &Run) -> String {
         let subnet = format!("10.201.{}.0/24", self.subnet);
         let list = json!({
             "cniVersion": "0.4.0",

@@ -23,7 +23,7 @@ enum Hierarchies {
 }
 
 /// Makes the run's control group in every hierarchy, and returns its name.
-pub(super) fn create(run: &mut Run) -> Result<String, NodeError> {
+pub(crate) fn create(run: &mut Run) -> Result<String, NodeError> {
     let name = format!("seaworthy-rig-{}", run.id());
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     let hierarchies = Hierarchies::read(&mounts);

@@ -5,8 +5,8 @@
 //! It needs root, but not `CAP_SYS_RESOURCE`, and takes control groups of
 //! version 1, of version 2 and of both at once.
 
-mod bridge;
-mod cgroup;
+pub(crate) mod bridge;
+pub(crate) mod cgroup;
 mod containerd;
 mod kubelet;
 
@@ -206,7 +206,7 @@ fn packing(name: &str) -> impl Fn(io::Error) -> NodeError {
 }
 
 /// Runs a tool of the host to its end.
-fn run_tool(command: &mut Command) -> Result<(), NodeError> {
+pub(crate) fn run_tool(command: &mut Command) -> Result<(), NodeError> {
     let line = format!("{command:?}").replace('"', "");
     let failed = |said: String| NodeError::Tool { command: line.clone(), said };
     let output =

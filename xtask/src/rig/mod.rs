@@ -1,5 +1,7 @@
 //! `cargo xtask rig`: real components for tests.
 
+mod talos;
+
 use std::path::Path;
 use std::process::ExitCode;
 use std::thread;
@@ -11,6 +13,7 @@ use rig::component::{Component, catalogue};
 use rig::node::POD_IMAGE;
 use rig::say::{about, brief, say};
 use rig::settings::Settings;
+use rig::talos::Shape;
 use rig::{ControlPlane, Kubectl, Node, janitor, run};
 
 use crate::report;
@@ -37,6 +40,22 @@ enum RigCommand {
         #[arg(long)]
         once: bool,
     },
+    /// Start a real Talos cluster and print the folder of its files (needs
+    /// root and Linux 6.13).
+    Talos {
+        /// How many control planes.
+        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=5))]
+        control_planes: u8,
+        /// How many workers.
+        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=20))]
+        workers: u8,
+        /// Leave the nodes in maintenance mode.
+        #[arg(long)]
+        bare: bool,
+        /// Show that it works and take it away at once.
+        #[arg(long)]
+        once: bool,
+    },
     /// Take away what runs that were killed have left.
     Clean,
 }
@@ -46,6 +65,11 @@ impl Rig {
         match self.command {
             None => list(self.tier),
             Some(RigCommand::Up { node, once }) => up(node, once),
+            Some(RigCommand::Talos { control_planes, workers, bare, once }) => {
+                let shape =
+                    Shape { control_planes: control_planes.into(), workers: workers.into() };
+                talos::up(shape, bare, once)
+            }
             Some(RigCommand::Clean) => clean(),
         }
     }
