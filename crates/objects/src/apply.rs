@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::cluster::object_of;
 use crate::request::{Answer, Ask};
-use crate::{ApiError, Cluster, Object, Version};
+use crate::{ApiError, Cluster, Object, Trouble, Version};
 
 /// The field manager under which we own fields.
 pub const FIELD_MANAGER: &str = "seaworthy";
@@ -91,8 +91,9 @@ impl Cluster {
         Call::new(CallClass::Idempotent, "apply", object.id().to_string(), request.as_bytes())
     }
 
-    /// Applies an object, which uses up the permit whatever comes of it. `before` is the state that it was seen in: only that
-    /// life of it is changed, and a later one of the same name is an error.
+    /// Applies an object, which uses up the permit whatever comes of it. `before`
+    /// is the state that it was seen in: only that life of it is changed, and a
+    /// later one of the same name is an error.
     pub async fn apply(
         &self,
         _permit: Permit,
@@ -153,7 +154,24 @@ impl Cluster {
     async fn send_object(&self, ask: Ask, object: &Object) -> Result<Answer, ApiError> {
         match self.send(ask).await {
             Ok(answer) => Ok(answer),
-            Err(error) => Err(self.with_near_fields(error.about_sent(object), object.kind()).await),
+            Err(error) => {
+                let error = error.about_sent(object);
+                let error = self.with_near_fields(error, object.kind()).await;
+                Err(self.with_differences(error, object).await)
+            }
+        }
+    }
+
+    /// Where a field cannot be changed, the API often names only what holds it:
+    /// `spec`. Another look tells which one differs.
+    async fn with_differences(&self, error: ApiError, object: &Object) -> ApiError {
+        if !matches!(error.trouble(), Trouble::Immutable(_)) {
+            return error;
+        }
+        match self.get(object.id()).await {
+            Ok(Some(live)) => error.about_differences(object, &live),
+            // It is told all the same.
+            Ok(None) | Err(_) => error,
         }
     }
 

@@ -71,7 +71,10 @@ pub use delete::{
     RemovalState, RemovalTerms, Removed, Waiting,
 };
 pub use discovery::{KindNameError, Resource, Slip, UnknownKind};
-pub use error::{ApiError, FieldConflict, FieldProblem, NoCredential, Trouble, Unreachable};
+pub(crate) use error::differing;
+pub use error::{
+    ApiError, FieldConflict, FieldProblem, Immutable, NoCredential, Trouble, Unreachable,
+};
 pub use jsonpath::{JsonPath, PathError, PathProblem};
 pub use labels::{SelectorError, check_selector};
 pub use list::{Listed, Scope};

@@ -129,11 +129,18 @@ impl Cluster {
         Ok(pages.moment)
     }
 
+    /// Lists one object, to see whether that can be done.
+    pub(crate) async fn first(&self, scope: &Scope) -> Result<(), ApiError> {
+        let resource = self.resource(&scope.kind).await?;
+        self.send(scope.ask(&resource, "list").with("limit", "1")).await.map(drop)
+    }
+
     /// Begins a list that is read page by page, by whoever has work to do between.
     pub(crate) async fn pages(&self, scope: &Scope) -> Result<Pages, ApiError> {
         let resource = self.resource(&scope.kind).await?;
         let (cluster, scope) = (self.clone(), scope.clone());
-        Ok(Pages { cluster, scope, resource, go_on: Some(String::new()), moment: String::new() })
+        let (go_on, moment) = (Some(String::new()), String::new());
+        Ok(Pages { cluster, scope, resource, go_on, moment, remaining: 0 })
     }
 }
 
@@ -146,6 +153,9 @@ pub(crate) struct Pages {
     go_on: Option<String>,
     /// The moment of the list, once it is over.
     moment: String,
+    /// How many objects come after the pages so far. The API does not say so
+    /// where a selector chooses them.
+    pub(crate) remaining: usize,
 }
 
 impl Pages {
@@ -162,6 +172,7 @@ impl Pages {
         }
         let page: Page = self.cluster.send(ask).await?.json(&tried)?;
         self.moment = page.metadata.resource_version;
+        self.remaining = page.metadata.remaining_item_count;
         self.go_on = Some(page.metadata.go_on).filter(|go_on| !go_on.is_empty());
         let kind = self.scope.kind.clone();
         let read = move |item: Box<RawValue>| match serde_json::from_str(item.get()) {
@@ -188,6 +199,8 @@ struct PageMetadata {
     resource_version: String,
     #[serde(default, rename = "continue")]
     go_on: String,
+    #[serde(default)]
+    remaining_item_count: usize,
 }
 
 fn null_is_empty<'de, D>(from: D) -> Result<Vec<Box<RawValue>>, D::Error>

@@ -42,9 +42,13 @@ impl Trouble {
             | Self::Refused { message, .. }
             | Self::Garbled(message) => vec![message],
             Self::Invalid(problems) => problems.iter_mut().map(|one| &mut one.message).collect(),
+            Self::Immutable(fields) => {
+                fields.problems.iter_mut().map(|one| &mut one.message).collect()
+            }
             Self::Unreachable(_)
             | Self::NoCredential(_)
             | Self::Unauthenticated
+            | Self::NoDryRun { .. }
             | Self::Absent
             | Self::KindMissing { .. }
             | Self::NamespaceMissing(_)

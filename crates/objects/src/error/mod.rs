@@ -3,6 +3,7 @@
 mod credential;
 mod field;
 mod hidden;
+mod immutable;
 mod refusal;
 mod told;
 mod transport;
@@ -11,6 +12,8 @@ mod trouble;
 pub use credential::NoCredential;
 pub(crate) use credential::command_of;
 pub use field::{FieldConflict, FieldProblem};
+pub use immutable::Immutable;
+pub(crate) use immutable::differing;
 pub use transport::Unreachable;
 pub use trouble::Trouble;
 
@@ -68,9 +71,22 @@ impl ApiError {
         match &mut self.trouble {
             Trouble::Ownership(fields) => fields.iter_mut().for_each(|field| field.in_sent(sent)),
             Trouble::Invalid(problems) => problems.iter_mut().for_each(|one| one.in_sent(sent)),
+            Trouble::Immutable(fields) => {
+                fields.problems.iter_mut().for_each(|one| one.in_sent(sent));
+                fields.of_kind(object.kind());
+            }
             _ => {}
         }
         self.about(object.id())
+    }
+
+    /// Says which fields are wished for otherwise, where the API names only what
+    /// holds them.
+    pub(crate) fn about_differences(mut self, sent: &Object, live: &Object) -> Self {
+        if let Trouble::Immutable(fields) = &mut self.trouble {
+            fields.differ_at(differing(sent, live));
+        }
+        self
     }
 
     /// Returns the fields that the API does not know.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use kube::core::Status;
 use kube::core::response::StatusCause;
 
-use super::{FieldConflict, FieldProblem, Trouble, told};
+use super::{FieldConflict, FieldProblem, Immutable, Trouble, told};
 
 /// What stands in the message of a no that did not come from RBAC. The API
 /// has no structured way to say so.
@@ -28,6 +28,9 @@ impl Trouble {
         let after = retry_after.or_else(|| asked_pause(status));
         match code {
             429 => Self::Throttled(after),
+            400 if no_dry_run(&status.message).is_some() => {
+                Self::NoDryRun { webhook: no_dry_run(&status.message).unwrap_or_default() }
+            }
             // A webhook and a policy choose the code of their no.
             400..=499 if is_denied(&status.message) => Self::Denied(message()),
             401 => Self::Unauthenticated,
@@ -41,7 +44,7 @@ impl Trouble {
             422 if causes(status).iter().any(|cause| cause.field == "metadata.uid") => {
                 Self::Changed("another object has this name now".to_owned())
             }
-            422 => Self::Invalid(problems(status)),
+            422 => invalid(problems(status)),
             400 if told::is_strict_decoding(&status.message) => Self::Invalid(problems(status)),
             // The typed patch of a server-side apply, and etcd's limit, come as
             // internal errors, which repeating does not cure.
@@ -107,6 +110,19 @@ fn problems(status: &Status) -> Vec<FieldProblem> {
     let of = |cause: &StatusCause| FieldProblem::of(&cause.field, &cause.reason, &cause.message);
     let found: Vec<FieldProblem> = causes(status).iter().map(of).collect();
     if found.is_empty() { told::problems(&status.message) } else { found }
+}
+
+fn invalid(problems: Vec<FieldProblem>) -> Trouble {
+    match Immutable::among(&problems) {
+        Some(immutable) => Trouble::Immutable(Box::new(immutable)),
+        None => Trouble::Invalid(problems),
+    }
+}
+
+/// Returns the webhook of `admission webhook "x" does not support dry run`.
+fn no_dry_run(message: &str) -> Option<String> {
+    let webhook = message.strip_suffix(" does not support dry run")?;
+    webhook.split('"').nth(1).map(str::to_owned)
 }
 
 fn is_denied(message: &str) -> bool {
@@ -183,6 +199,14 @@ mod tests {
         }
         let later = Trouble::of(429, None, no.to_string().as_bytes());
         assert_eq!(later, Trouble::Throttled(None));
+    }
+
+    #[test]
+    fn a_webhook_without_dry_runs_is_named() {
+        let no = json!({ "reason": "BadRequest",
+            "message": "admission webhook \"x.example.test\" does not support dry run" });
+        let told = "it cannot be tried out, because webhook x.example.test takes no dry runs";
+        assert_eq!(shown(400, &no), told);
     }
 
     #[test]

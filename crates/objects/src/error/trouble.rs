@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use events::{Arrival, Class};
 
-use super::{FieldConflict, FieldProblem, NoCredential, Unreachable};
+use super::{FieldConflict, FieldProblem, Immutable, NoCredential, Unreachable};
 use crate::Slip;
 
 /// What is the matter with a request. Told apart by what the API says in its
@@ -22,6 +22,11 @@ pub enum Trouble {
     Forbidden(String),
     /// A webhook, a quota or a policy said no.
     Denied(String),
+    /// A webhook takes no dry runs, so that this cannot be tried out.
+    NoDryRun {
+        /// The webhook.
+        webhook: String,
+    },
     /// The object is not there.
     Absent,
     /// The API does not serve this kind.
@@ -45,6 +50,8 @@ pub enum Trouble {
     Changed(String),
     /// Fields are not as they must be.
     Invalid(Vec<FieldProblem>),
+    /// Fields cannot be changed while the object is there.
+    Immutable(Box<Immutable>),
     /// The resource version is too old to go on from.
     Expired,
     /// The API asks for a pause.
@@ -89,12 +96,14 @@ impl Trouble {
             | Self::Unauthenticated
             | Self::Forbidden(_)
             | Self::Denied(_)
+            | Self::NoDryRun { .. }
             | Self::Absent
             | Self::KindMissing { .. }
             | Self::NamespaceMissing(_)
             | Self::AlreadyExists
             | Self::Ownership(_)
             | Self::Invalid(_)
+            | Self::Immutable(_)
             | Self::TooLarge
             | Self::Refused { .. } => Class::Permanent,
         }
@@ -118,6 +127,9 @@ impl Trouble {
             Self::Unauthenticated => Some("get a fresh kubeconfig or token"),
             Self::Forbidden(_) => Some("`kubectl auth can-i --list` shows what is allowed"),
             Self::Denied(_) => Some("change the object or the policy"),
+            Self::NoDryRun { .. } => {
+                Some("if it does nothing on dry runs, let it say `sideEffects: NoneOnDryRun`")
+            }
             Self::KindMissing { stale, .. } if !stale.is_empty() => {
                 Some("`kubectl get apiservices` shows which servers do not answer")
             }
@@ -131,6 +143,7 @@ impl Trouble {
             Self::Changed(_) => Some("look again"),
             Self::TooLarge => Some("an object has at most 1.5 MiB; split it"),
             Self::Invalid(_) => Some("correct the manifest"),
+            Self::Immutable(fields) => Some(fields.next),
             Self::Absent
             | Self::AlreadyExists
             | Self::Expired
@@ -150,6 +163,9 @@ impl fmt::Display for Trouble {
             Self::Unauthenticated => f.write_str("the API does not know who asks (401)"),
             Self::Forbidden(message) => write!(f, "not allowed: {message}"),
             Self::Denied(message) | Self::Changed(message) => f.write_str(message),
+            Self::NoDryRun { webhook } => {
+                write!(f, "it cannot be tried out, because webhook {webhook} takes no dry runs")
+            }
             Self::Absent => f.write_str("it is not there"),
             Self::KindMissing { kind, stale, slip } => {
                 write!(f, "the API serves no {kind}")?;
@@ -162,6 +178,7 @@ impl fmt::Display for Trouble {
             Self::AlreadyExists => f.write_str("it is there already"),
             Self::Ownership(fields) => joined(f, fields),
             Self::Invalid(problems) => joined(f, problems),
+            Self::Immutable(fields) => write!(f, "{fields}"),
             Self::Expired => f.write_str("the resource version is too old"),
             Self::Throttled(Some(after)) => {
                 write!(f, "the API asks for a pause of {} s", after.as_secs())
@@ -176,7 +193,7 @@ impl fmt::Display for Trouble {
     }
 }
 
-fn joined<T: fmt::Display>(f: &mut fmt::Formatter<'_>, parts: &[T]) -> fmt::Result {
+pub(super) fn joined<T: fmt::Display>(f: &mut fmt::Formatter<'_>, parts: &[T]) -> fmt::Result {
     for (index, part) in parts.iter().enumerate() {
         write!(f, "{}{part}", if index == 0 { "" } else { ", " })?;
     }

@@ -54,8 +54,8 @@ impl Cluster {
         Ok(SetDiff { objects, pruned, not_pruned })
     }
 
-    /// Says what others have changed of a set, and changes nothing: one list
-    /// for each kind and namespace, and dry runs only where something differs.
+    /// Says what others have changed of a set, and changes nothing: few
+    /// lists, and dry runs only where something differs.
     pub async fn drift_of_set(
         &self,
         set: Set,
@@ -90,7 +90,7 @@ impl Cluster {
         let pruner = Pruner::open(self, means, &pace, inventory, settings).await?;
         let (mut looked_at, mut found) = (0, Vec::new());
         for scope in pruner.scopes_of_members().await? {
-            let (count, drifts) = self.drift_within(&scope, &pace, veil).await?;
+            let (count, drifts) = self.drift_within(&scope, &pruner, &pace, veil).await?;
             looked_at += count;
             found.extend(drifts?);
         }
@@ -100,6 +100,7 @@ impl Cluster {
     async fn drift_within(
         &self,
         scope: &Scope,
+        pruner: &Pruner<'_>,
         pace: &Pace,
         veil: &Veil,
     ) -> Result<(usize, Result<Vec<Drift>, OwnersError>), ApiError> {
@@ -108,8 +109,10 @@ impl Cluster {
             tries.turn().await;
             let (mut count, mut drifts) = (0, Vec::new());
             let show = |live: Object| {
-                count += 1;
-                drifts.extend(Drift::since_ours(&live, veil).transpose());
+                if pruner.holds(&live) {
+                    count += 1;
+                    drifts.extend(Drift::since_ours(&live, veil).transpose());
+                }
             };
             match self.list_each(scope, show).await {
                 Ok(_) => return Ok((count, drifts.into_iter().collect())),

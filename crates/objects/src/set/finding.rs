@@ -28,8 +28,8 @@ pub enum Finding<T> {
     },
     /// It is not there.
     Absent,
-    /// It would be made, and no dry run can tell more before the rest of the
-    /// set is there.
+    /// It would be made, and no dry run can tell more: the rest of the set is
+    /// not there yet, or a webhook takes none.
     Unchecked {
         /// What is missing.
         because: String,

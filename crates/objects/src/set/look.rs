@@ -1,20 +1,17 @@
 //! What is there before anything is changed.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use futures::future::{BoxFuture, FutureExt as _};
 use futures::stream::{self, StreamExt as _};
 
 use super::memory::Recall;
 use super::pace::{Hope, Pace};
+use super::reach::{Far, Near, Swept, Wanted, may_not_list};
 use super::repair::Repair;
 use super::{Mode, Settings, StepError, Walk};
 use crate::compare::{Comparison, Footprint, compare};
 use crate::{ApiError, Cluster, Kind, Need, Object, ObjectId, Order, Scope, Trouble, Version};
-
-/// Up to so many objects of a kind in a namespace are looked at one by one; a
-/// list would bring all the others there along.
-pub(super) const FEW: usize = 8;
 
 /// Lists and looks at the same time.
 const AT_ONCE: usize = 16;
@@ -47,9 +44,6 @@ pub(super) struct Look<'a> {
     pub(super) recall: &'a Recall,
 }
 
-/// A kind, in a namespace or in none.
-pub(super) type Somewhere = (Kind, Option<String>);
-
 /// What an object was found as, or why it must not be touched.
 pub(super) type Found = Result<Sight, StepError>;
 
@@ -58,14 +52,19 @@ impl Look<'_> {
     pub(super) async fn all(&self) -> Vec<Found> {
         let mut found: Vec<Option<Found>> = Vec::new();
         found.resize_with(self.order.objects().len(), || None);
-        let looks = groups(self.order).into_iter();
-        let looks = looks.map(|(scope, places)| self.group(scope, places).boxed());
-        let looks: Vec<BoxFuture<'_, _>> = looks.collect();
-        let mut looks = stream::iter(looks).buffer_unordered(AT_ONCE);
-        while let Some(group) = looks.next().await {
-            for (place, sight) in group {
+        let mut open: BTreeSet<usize> = (0..found.len()).collect();
+        for inventory in self.inventory.map(Some).into_iter().chain([None]) {
+            let far = Far::groups(self.order, open.iter().copied());
+            let far = far.iter().map(|far| self.far(far, inventory).boxed());
+            for (place, sight) in at_once(far.collect()).await {
+                open.remove(&place);
                 found[place] = Some(sight);
             }
+        }
+        let near = Near::groups(self.order, open);
+        let near = near.iter().map(|near| self.near(near).boxed());
+        for (place, sight) in at_once(near.collect()).await {
+            found[place] = Some(sight);
         }
         let mut found: Vec<Found> =
             found.into_iter().map(|sight| sight.unwrap_or(Ok(Sight::Absent))).collect();
@@ -87,47 +86,81 @@ impl Look<'_> {
         }
     }
 
-    async fn group(&self, (kind, namespace): Somewhere, places: Vec<usize>) -> Vec<(usize, Found)> {
-        if places.len() <= FEW {
-            return self.each(&places).await;
-        }
-        let scope = scope((kind, namespace));
-        match self.list(&scope, &places).await {
-            Ok(found) => found,
-            // Whoever may not list may still be allowed to look at single objects.
-            Err(error) if matches!(error.trouble(), Trouble::Forbidden(_)) => {
-                self.each(&places).await
+    /// Looks at a kind in all namespaces, and returns what need not be looked
+    /// at again.
+    async fn far(&self, far: &Far, inventory: Option<&str>) -> Vec<(usize, Found)> {
+        let sweep = far.sweep(inventory);
+        match self.list(&sweep.scope, sweep.at_most, &far.places).await {
+            Ok((found, swept)) => {
+                let mut found: HashMap<usize, Found> = found.into_iter().collect();
+                if sweep.shows_all && swept == Swept::Whole {
+                    for place in &far.places {
+                        found.entry(*place).or_insert(Ok(Sight::Absent));
+                    }
+                }
+                found.into_iter().collect()
             }
-            Err(error) => {
-                places.into_iter().map(|place| (place, self.none(place, &error))).collect()
-            }
+            Err(error) if may_not_list(&error) => Vec::new(),
+            Err(error) => self.all_failed(&far.places, &error),
         }
     }
 
-    async fn list(&self, scope: &Scope, places: &[usize]) -> Result<Vec<(usize, Found)>, ApiError> {
-        let objects = self.order.objects();
-        let wanted: HashMap<&str, usize> =
-            places.iter().map(|place| (objects[*place].id().name.as_str(), *place)).collect();
+    async fn near(&self, near: &Near) -> Vec<(usize, Found)> {
+        let Some(scope) = near.scope() else { return self.each(&near.places).await };
+        match self.list(&scope, usize::MAX, &near.places).await {
+            Ok((found, _)) => found,
+            Err(error) if may_not_list(&error) => self.each(&near.places).await,
+            Err(error) => self.all_failed(&near.places, &error),
+        }
+    }
+
+    fn all_failed(&self, places: &[usize], error: &ApiError) -> Vec<(usize, Found)> {
+        places.iter().map(|place| (*place, self.none(*place, error))).collect()
+    }
+
+    /// Lists until the end, or until more than `at_most` would come.
+    async fn list(
+        &self,
+        scope: &Scope,
+        at_most: usize,
+        places: &[usize],
+    ) -> Result<(Vec<(usize, Found)>, Swept), ApiError> {
+        let wanted = Wanted::new(self.order, places);
         let mut tries = self.pace.tries(Hope::Usual);
         loop {
             tries.turn().await;
-            let mut found: HashMap<usize, Found> = HashMap::new();
-            let show = |live: Object| {
-                if let Some(place) = wanted.get(live.id().name.as_str()) {
-                    found.insert(*place, self.judge(*place, live));
-                }
-            };
-            match self.cluster.list_each(scope, show).await {
-                Ok(_) => return Ok(found.into_iter().collect()),
+            match self.one_list(scope, at_most, &wanted).await {
+                Ok((found, swept)) => return Ok((found.into_iter().collect(), swept)),
                 Err(error) => tries.again(error).await?,
             }
         }
     }
 
+    async fn one_list(
+        &self,
+        scope: &Scope,
+        at_most: usize,
+        wanted: &Wanted<'_>,
+    ) -> Result<(HashMap<usize, Found>, Swept), ApiError> {
+        let mut found: HashMap<usize, Found> = HashMap::new();
+        let mut pages = self.cluster.pages(scope).await?;
+        while let Some(page) = pages.next().await? {
+            for live in page {
+                let live = live?;
+                if let Some(place) = wanted.place(live.id()) {
+                    found.insert(place, self.judge(place, live));
+                }
+            }
+            if pages.remaining > at_most {
+                return Ok((found, Swept::TooMany));
+            }
+        }
+        Ok((found, Swept::Whole))
+    }
+
     async fn each(&self, places: &[usize]) -> Vec<(usize, Found)> {
-        let looks = places.iter().map(|place| self.single(*place).boxed());
-        let looks: Vec<BoxFuture<'_, _>> = looks.collect();
-        stream::iter(looks).buffer_unordered(AT_ONCE).collect().await
+        let looks = places.iter().map(|place| self.single(*place).map(|one| vec![one]).boxed());
+        at_once(looks.collect()).await
     }
 
     async fn single(&self, place: usize) -> (usize, Found) {
@@ -165,25 +198,9 @@ impl Look<'_> {
     }
 }
 
-/// Returns the places of all objects, by kind and namespace.
-pub(super) fn groups(order: &Order) -> Vec<(Somewhere, Vec<usize>)> {
-    let mut groups: HashMap<Somewhere, Vec<usize>> = HashMap::new();
-    for (place, object) in order.objects().iter().enumerate() {
-        let key = (object.kind().clone(), object.id().namespace.clone());
-        groups.entry(key).or_default().push(place);
-    }
-    let mut groups: Vec<_> = groups.into_iter().collect();
-    groups.sort_by_key(|(_, places)| places[0]);
-    groups
-}
-
-/// Returns the scope of a kind, in a namespace or in none.
-pub(super) fn scope((kind, namespace): Somewhere) -> Scope {
-    let all = Scope::all(kind);
-    match namespace {
-        Some(namespace) => all.within(namespace),
-        None => all,
-    }
+async fn at_once(looks: Vec<BoxFuture<'_, Vec<(usize, Found)>>>) -> Vec<(usize, Found)> {
+    let found: Vec<_> = stream::iter(looks).buffer_unordered(AT_ONCE).collect().await;
+    found.into_iter().flatten().collect()
 }
 
 /// Takes a look that failed: where the set defines the missing kind, nothing of

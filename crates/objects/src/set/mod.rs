@@ -11,8 +11,9 @@
 //!                              the first change stop everything
 //! ```
 //!
-//! - What is there already is looked at before anything is changed: one list
-//!   per kind and namespace, or single looks where few objects are wanted. So
+//! - What is there already is looked at before anything is changed: by one list
+//!   of a kind, by one for each namespace, or by single looks, whatever needs
+//!   fewer requests. So
 //!   each request says which life of an object it means, nothing is adopted by
 //!   accident, and what is as wished is not sent.
 //! - The inventory is extended before the first object is sent. A crash at any
@@ -40,6 +41,8 @@ mod one;
 mod pace;
 mod place;
 mod prune;
+mod question;
+mod reach;
 mod repair;
 mod report;
 mod run;
@@ -47,6 +50,7 @@ mod secret;
 mod spared;
 mod survey;
 mod taken;
+mod untried;
 
 pub use adopt::Adopt;
 pub use apply::{Mode, Set, SetError, Settings, Walk};

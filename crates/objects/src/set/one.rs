@@ -8,6 +8,7 @@ use super::pace::{Hope, Pace};
 use super::repair::Repair;
 use super::report::{Outcome, StepError, There};
 use super::run::Run;
+use super::untried::is_untried;
 use super::{Means, Mode, gate, taken};
 use crate::request::{Answer, Ask};
 use crate::{ApiError, Applied, Change, Cluster, FIELD_MANAGER, Object, Trouble, Version};
@@ -119,6 +120,8 @@ impl Run {
             match taken::try_out(&self.cluster, object, None, Some(repair), ownership).await {
                 Ok(_) => return Ok(()),
                 Err(error) if is_about_a_version_that_is_gone(&error) => return Ok(()),
+                // Nobody can ask beforehand.
+                Err(error) if is_untried(&error) => return Ok(()),
                 Err(error) => tries.again(error).await?,
             }
         }
@@ -166,17 +169,23 @@ impl Run {
 
     async fn preview(&self, place: usize, sight: Sight) -> Result<There, StepError> {
         let object = &self.order.objects()[place];
-        let live = match sight {
-            Sight::There { live, .. } => live,
-            Sight::Absent | Sight::Same(_) => None,
+        let (live, repair) = match sight {
+            Sight::There { live, repair, .. } => (live, repair),
+            Sight::Absent | Sight::Same(_) => (None, None),
         };
+        let (live, ownership) = (live.as_deref(), self.settings.ownership);
         let mut tries = self.pace.tries(Hope::Usual);
         loop {
             tries.turn().await;
-            match self.cluster.preview(object, self.settings.ownership, live.as_deref()).await {
+            match taken::try_out(&self.cluster, object, live, repair.as_ref(), ownership).await {
                 Ok(applied) => return Ok(There::of(applied)),
                 Err(error) if comes_with_the_set(&self.order, place, &error) => {
                     return Ok(There::unchecked(&error));
+                }
+                Err(error) if is_untried(&error) => {
+                    let version = live.and_then(Object::version);
+                    let change = version.as_ref().map_or(Change::Created, |_| Change::Configured);
+                    return Ok(There { change, version, ..There::unchecked(&error) });
                 }
                 Err(error) => tries.again(error).await?,
             }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::inventory::{Contents, Inventory, InventoryError};
 use super::look::get;
 use super::pace::{Hope, Pace};
+use super::reach::{may_not_list, members_are_far};
 use super::report::{Outcome, Report};
 use super::{Adopt, Means, Mode, Settings};
 use crate::{ApiError, Cluster, Object, ObjectId, Order, Ownership, Scope};
@@ -162,7 +163,7 @@ impl<'a> Pruner<'a> {
         for scope in self.scopes().await.map_err(blame)? {
             let found = self.list(&scope).await.map_err(blame)?;
             let old = |live: &Object| live.uid().is_some_and(|uid| !wished.contains(uid));
-            members.extend(found.into_iter().filter(old));
+            members.extend(found.into_iter().filter(|live| self.holds(live) && old(live)));
         }
         members.retain(|live| live.id() != self.inventory.parent());
         Ok(members)
@@ -197,14 +198,35 @@ impl<'a> Pruner<'a> {
         for (group, kind) in &self.before.kinds {
             let Some(resource) = self.cluster.preferred(group, kind).await? else { continue };
             let all = Scope::all(resource.kind).labelled(self.inventory.selector());
-            if resource.namespaced {
-                let namespaces = self.before.namespaces.iter();
-                scopes.extend(namespaces.map(|namespace| all.clone().within(namespace)));
-            } else {
+            let namespaces = &self.before.namespaces;
+            if !resource.namespaced || (members_are_far(namespaces) && self.may_list(&all).await?) {
                 scopes.push(all);
+            } else {
+                scopes.extend(namespaces.iter().map(|namespace| all.clone().within(namespace)));
             }
         }
         Ok(scopes)
+    }
+
+    /// Returns whether we have the right to list something, by one short list.
+    async fn may_list(&self, scope: &Scope) -> Result<bool, ApiError> {
+        let mut tries = self.pace.tries(Hope::Usual);
+        loop {
+            tries.turn().await;
+            match self.cluster.first(scope).await {
+                Ok(()) => return Ok(true),
+                Err(error) if error.is_about_a_kind_that_is_gone() => return Ok(true),
+                Err(error) if may_not_list(&error) => return Ok(false),
+                Err(error) => tries.again(error).await?,
+            }
+        }
+    }
+
+    /// Returns whether an object with the label of the set is where the set is.
+    /// Others copy objects with all their labels to elsewhere; those are theirs.
+    pub(super) fn holds(&self, live: &Object) -> bool {
+        let namespace = live.id().namespace.as_ref();
+        namespace.is_none_or(|namespace| self.before.namespaces.contains(namespace))
     }
 }
 

@@ -7,17 +7,18 @@
 //!
 //! No more than a page of each list is kept, whatever differs.
 
-use std::collections::HashMap;
+use std::collections::BTreeSet;
 
 use futures::future::{BoxFuture, FutureExt as _};
 use futures::stream::{self, StreamExt as _};
 use tokio::sync::Semaphore;
 
 use super::finding::{Compared, Finding};
-use super::look::{FEW, Somewhere, comes_with_the_set, get, groups, none, repair, scope};
+use super::look::{get, none};
 use super::memory::Recall;
 use super::pace::{Hope, Pace};
-use super::{Settings, StepError, Walk, taken};
+use super::reach::{Far, Near, Swept, Wanted, may_not_list};
+use super::{Settings, Walk};
 use crate::compare::{Comparison, compare};
 use crate::fields::OwnersError;
 use crate::{ApiError, Cluster, Object, Order, Scope, Trouble, Version};
@@ -58,11 +59,19 @@ where
 {
     /// Compares everything, and returns what was found in the order of the manifest.
     pub(super) async fn all(&self) -> Vec<Compared<T>> {
-        let groups = groups(self.order).into_iter();
-        let groups = groups.map(|(somewhere, places)| self.group(somewhere, places).boxed());
-        let groups: Vec<BoxFuture<'_, _>> = groups.collect();
-        let found: Vec<Findings<T>> = stream::iter(groups).buffer_unordered(LISTS).collect().await;
-        let mut found: Findings<T> = found.into_iter().flatten().collect();
+        let mut open: BTreeSet<usize> = (0..self.order.objects().len()).collect();
+        let mut found: Findings<T> = Vec::with_capacity(open.len());
+        for inventory in self.inventory.map(Some).into_iter().chain([None]) {
+            let far = Far::groups(self.order, open.iter().copied());
+            let far = far.iter().map(|far| self.far(far, inventory).boxed());
+            let swept = lists(far.collect()).await;
+            for (place, ..) in &swept {
+                open.remove(place);
+            }
+            found.extend(swept);
+        }
+        let near = Near::groups(self.order, open);
+        found.extend(lists(near.iter().map(|near| self.near(near).boxed()).collect()).await);
         found.sort_unstable_by_key(|(place, ..)| *place);
         let name = |(place, version, finding): (usize, _, _)| {
             let id = self.order.objects()[place].id().clone();
@@ -71,27 +80,46 @@ where
         found.into_iter().map(name).collect()
     }
 
-    async fn group(&self, somewhere: Somewhere, places: Vec<usize>) -> Findings<T> {
-        if places.len() <= FEW {
-            return self.each(&places).await;
-        }
-        let mut open: HashMap<&str, usize> = HashMap::new();
-        let objects = self.order.objects();
-        open.extend(places.iter().map(|place| (objects[*place].id().name.as_str(), *place)));
-        let mut found = Vec::with_capacity(places.len());
-        let ended = self.pages(&scope(somewhere), &mut open, &mut found).await;
-        let left: Vec<usize> = open.into_values().collect();
+    /// Compares a kind in all namespaces, and returns what need not be looked
+    /// at again.
+    async fn far(&self, far: &Far, inventory: Option<&str>) -> Findings<T> {
+        let sweep = far.sweep(inventory);
+        let mut open = Wanted::new(self.order, &far.places);
+        let mut found = Vec::with_capacity(far.places.len());
+        let ended = self.pages(&sweep.scope, sweep.at_most, &mut open, &mut found).await;
         match ended {
-            Ok(()) => found.extend(self.at_once(left.iter().map(|place| (*place, None))).await),
-            // Whoever may not list may still be allowed to look at single objects.
-            Err(error) if matches!(error.trouble(), Trouble::Forbidden(_)) => {
-                found.extend(self.each(&left).await);
-            }
+            Ok(Swept::Whole) if sweep.shows_all => found.extend(self.absent(open).await),
+            Ok(_) => {}
+            Err(error) if may_not_list(&error) => {}
             Err(error) => {
+                let left = open.left();
                 found.extend(self.at_once_failed(&left, &error).await);
             }
         }
         found
+    }
+
+    async fn near(&self, near: &Near) -> Findings<T> {
+        let Some(scope) = near.scope() else { return self.each(&near.places).await };
+        let mut open = Wanted::new(self.order, &near.places);
+        let mut found = Vec::with_capacity(near.places.len());
+        let ended = self.pages(&scope, usize::MAX, &mut open, &mut found).await;
+        match ended {
+            Ok(_) => found.extend(self.absent(open).await),
+            Err(error) => {
+                let left = open.left();
+                found.extend(if may_not_list(&error) {
+                    self.each(&left).await
+                } else {
+                    self.at_once_failed(&left, &error).await
+                });
+            }
+        }
+        found
+    }
+
+    async fn absent(&self, open: Wanted<'_>) -> Findings<T> {
+        self.at_once(open.left().into_iter().map(|place| (place, None))).await
     }
 
     /// Compares what a list holds. A list that breaks off begins anew, and goes
@@ -99,18 +127,19 @@ where
     async fn pages(
         &self,
         scope: &Scope,
-        open: &mut HashMap<&str, usize>,
+        at_most: usize,
+        open: &mut Wanted<'_>,
         found: &mut Findings<T>,
-    ) -> Result<(), ApiError> {
+    ) -> Result<Swept, ApiError> {
         let mut tries = self.pace.tries(Hope::Usual);
         loop {
             tries.turn().await;
-            let before = open.len();
-            match self.one_list(scope, open, found).await {
-                Ok(()) => return Ok(()),
+            let before = open.count();
+            match self.one_list(scope, at_most, open, found).await {
+                Ok(swept) => return Ok(swept),
                 // Pages are kept for some minutes only; the next list gets further.
                 Err(error)
-                    if matches!(error.trouble(), Trouble::Expired) && open.len() < before => {}
+                    if matches!(error.trouble(), Trouble::Expired) && open.count() < before => {}
                 Err(error) => tries.again(error).await?,
             }
         }
@@ -119,15 +148,16 @@ where
     async fn one_list(
         &self,
         scope: &Scope,
-        open: &mut HashMap<&str, usize>,
+        at_most: usize,
+        open: &mut Wanted<'_>,
         found: &mut Findings<T>,
-    ) -> Result<(), ApiError> {
+    ) -> Result<Swept, ApiError> {
         let mut pages = self.cluster.pages(scope).await?;
         while let Some(page) = pages.next().await? {
             let mut wanted = Vec::new();
             for live in page {
                 let live = live?;
-                let Some(place) = open.remove(live.id().name.as_str()) else { continue };
+                let Some(place) = open.take(live.id()) else { continue };
                 // Most are the same, and need not be kept until the page is read.
                 if self.is_plainly_same(place, &live) {
                     found.push((place, live.version(), Finding::Same));
@@ -136,8 +166,11 @@ where
                 }
             }
             found.extend(self.at_once(wanted.into_iter()).await);
+            if pages.remaining > at_most {
+                return Ok(Swept::TooMany);
+            }
         }
-        Ok(())
+        Ok(Swept::Whole)
     }
 
     /// Returns whether nothing need be asked to know that an object is as wished.
@@ -193,59 +226,9 @@ where
         let finding = self.find(place, live.as_ref()).await.unwrap_or_else(Finding::Failed);
         (place, version, finding)
     }
+}
 
-    async fn find(&self, place: usize, live: Option<&Object>) -> Result<Finding<T>, StepError> {
-        let wished = &self.order.objects()[place];
-        if let Some(live) = live {
-            if live.at("/metadata/deletionTimestamp").is_some() {
-                return Err(StepError::Terminating);
-            }
-            self.settings.adopt.allows(live, self.inventory)?;
-            let walks = matches!(self.settings.walk, Walk::Compare);
-            if walks && self.is_settled(wished, live).await {
-                return Ok(Finding::Same);
-            }
-        } else if self.if_absent == IfAbsent::Say {
-            return Ok(Finding::Absent);
-        }
-        self.try_out(place, live).await
-    }
-
-    /// Returns whether this doubt has turned out to be none before.
-    async fn is_settled(&self, wished: &Object, live: &Object) -> bool {
-        let Some(footprint) = self.recall.footprint(wished, live) else { return false };
-        let footprint = self.recall.whole(wished.kind(), footprint).await;
-        footprint.is_some_and(|footprint| self.recall.knows(&footprint))
-    }
-
-    async fn try_out(&self, place: usize, live: Option<&Object>) -> Result<Finding<T>, StepError> {
-        let wished = &self.order.objects()[place];
-        let repair = live.and_then(|live| repair(self.cluster, wished, live));
-        let mut tries = self.pace.tries(Hope::Usual);
-        loop {
-            tries.turn().await;
-            let room = self.room.acquire().await;
-            let ownership = self.settings.ownership;
-            let preview =
-                taken::try_out(self.cluster, wished, live, repair.as_ref(), ownership).await;
-            drop(room);
-            match preview {
-                Ok(preview) => {
-                    let warnings = preview.warnings;
-                    let answer = match live.zip(repair.as_ref()) {
-                        Some((live, repair)) => {
-                            let (live, after) = taken::play(live, preview.object, repair)?;
-                            (self.judge)(Some(&live), &after)?
-                        }
-                        None => (self.judge)(live, &preview.object)?,
-                    };
-                    return Ok(Finding::Told { answer, warnings });
-                }
-                Err(error) if comes_with_the_set(self.order, place, &error) => {
-                    return Ok(Finding::Unchecked { because: error.trouble().to_string() });
-                }
-                Err(error) => tries.again(error).await?,
-            }
-        }
-    }
+async fn lists<T>(turns: Vec<BoxFuture<'_, Findings<T>>>) -> Findings<T> {
+    let found: Vec<Findings<T>> = stream::iter(turns).buffer_unordered(LISTS).collect().await;
+    found.into_iter().flatten().collect()
 }

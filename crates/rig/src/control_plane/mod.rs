@@ -85,6 +85,11 @@ impl ControlPlane {
         self.daemons.extract_if(.., is_server).for_each(Daemon::kill);
     }
 
+    /// Returns etcd's address, for what the API server would not write any more.
+    pub fn etcd(&self) -> &str {
+        &self.serving.1
+    }
+
     /// Returns how to reach it.
     pub fn access(&self) -> &Access {
         &self.access
