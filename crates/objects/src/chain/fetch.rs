@@ -1,5 +1,6 @@
 //! Fetches what an explanation needs, and no more.
 
+use super::happening::told_as;
 use super::leads::{Want, kind, leads, wants};
 use super::log::LogOf;
 use super::{Chain, Found, Link, Pool, Surroundings, explain, who};
@@ -80,11 +81,15 @@ impl Cluster {
     }
 
     async fn events_about(&self, object: &Object) -> Result<Vec<Object>, ApiError> {
-        let Some(uid) = object.uid() else { return Ok(Vec::new()) };
         // Events about what is in no namespace are in the default one.
         let namespace = object.id().namespace.as_deref().unwrap_or("default");
         let scope = Scope::all(kind("v1", "Event")).within(namespace);
-        Ok(self.list(&scope.with_fields(format!("involvedObject.uid={uid}"))).await?.objects)
+        let mut events = Vec::new();
+        for uid in told_as(object) {
+            let scope = scope.clone().with_fields(format!("involvedObject.uid={uid}"));
+            events.extend(self.list(&scope).await?.objects);
+        }
+        Ok(events)
     }
 }
 

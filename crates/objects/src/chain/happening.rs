@@ -8,6 +8,13 @@ use crate::Object;
 const TIMES: [&str; 4] =
     ["/series/lastObservedTime", "/lastTimestamp", "/eventTime", "/metadata/creationTimestamp"];
 
+/// Returns the uids under which events about an object are found. The kubelet
+/// writes the name of its node for a uid, which it does not know.
+pub(super) fn told_as(object: &Object) -> Vec<String> {
+    let name = Some(object.id().name.as_str()).filter(|_| object.kind().is("", "Node"));
+    object.uid().into_iter().chain(name).map(str::to_owned).collect()
+}
+
 /// Returns the latest warning, in one line.
 pub(super) fn latest_warning<'a>(events: impl Iterator<Item = &'a Object>) -> Option<String> {
     let warnings = events.filter(|event| event.text("/type") == Some("Warning"));

@@ -1,5 +1,6 @@
 //! Objects that are known, and the way down among them.
 
+use super::happening::told_as;
 use super::leads::{Choice, Lead, leads};
 use super::says::is_well;
 use crate::{Object, ObjectId, Status};
@@ -46,9 +47,13 @@ impl<'a> Pool<'a> {
 
     /// Returns the events about an object.
     pub(crate) fn events_about(&self, object: &Object) -> impl Iterator<Item = &'a Object> {
-        let uid = object.uid().unwrap_or_default().to_owned();
-        let events = self.events.iter().copied();
-        events.filter(move |event| event.text("/involvedObject/uid") == Some(uid.as_str()))
+        let (uids, kind) = (told_as(object), object.kind().kind.clone());
+        self.events.iter().copied().filter(move |event| {
+            let uid = event.text("/involvedObject/uid");
+            // A name is no uid: another kind may have it too.
+            let of_kind = event.text("/involvedObject/kind").is_none_or(|told| told == kind);
+            of_kind && uids.iter().any(|told| uid == Some(told))
+        })
     }
 
     /// Returns the object and those below it, down to the one that is closest

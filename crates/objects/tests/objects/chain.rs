@@ -104,3 +104,30 @@ fn patch_status(harbour: &Harbour, pod: &str, state: &Value) {
     let patch = state.to_string();
     harbour.kubectl(&["patch", "pod", pod, "--subresource=status", "--type=merge", "-p", &patch]);
 }
+
+#[tokio::test]
+async fn what_a_kubelet_says_of_its_node_is_found_under_the_node_s_name() {
+    let Some(opening) = Harbour::open() else { return };
+    let harbour = opening.harbour().await;
+    let name = format!("node-{}", harbour.namespace.name());
+    let node = json!({ "apiVersion": "v1", "kind": "Node", "metadata": { "name": name } });
+    let node = objects::Object::new(node).unwrap();
+    harbour.apply(&node).await.unwrap();
+    let conditions = json!({ "status": { "conditions": [{ "type": "Ready", "status": "False",
+        "reason": "KubeletNotReady", "message": "no runtime" }] } });
+    let patch = conditions.to_string();
+    let status = ["patch", "node", &name, "--subresource=status", "--type=merge", "-p", &patch];
+    harbour.kubectl(&status);
+    // The kubelet does not know the uid of its node, and writes the name there.
+    let event = json!({ "apiVersion": "v1", "kind": "Event",
+        "metadata": { "name": name, "namespace": "default" }, "type": "Warning",
+        "reason": "InvalidDiskCapacity", "message": "invalid capacity 0 on image filesystem",
+        "involvedObject": { "kind": "Node", "name": name, "uid": name },
+        "lastTimestamp": "2026-01-01T00:00:00Z" });
+    harbour.namespace.kubectl().apply(&event.to_string()).unwrap();
+    let lines = harbour.cluster.why(node.id()).await.unwrap().lines();
+    let said = "event: InvalidDiskCapacity: invalid capacity 0 on image filesystem";
+    assert!(lines.iter().any(|line| line == said), "{lines:?}");
+    harbour.kubectl(&["delete", "node", &name]);
+    harbour.namespace.kubectl().run(&["-n", "default", "delete", "event", &name]).unwrap();
+}
