@@ -93,7 +93,8 @@ impl Cluster {
 
     /// Applies an object, which uses up the permit whatever comes of it. `before`
     /// is the state that it was seen in: only that life of it is changed, and a
-    /// later one of the same name is an error.
+    /// later one of the same name is an error. So it is with the life that the
+    /// object itself [means](Object::of_life).
     pub async fn apply(
         &self,
         _permit: Permit,
@@ -191,8 +192,8 @@ fn body(object: &Object, before: Option<&Version>, namespaced: bool) -> Value {
         if !namespaced {
             metadata.remove("namespace");
         }
-        if let Some(before) = before {
-            metadata.insert("uid".to_owned(), before.uid.clone().into());
+        if let Some(uid) = object.life().or(before.map(|before| before.uid.as_str())) {
+            metadata.insert("uid".to_owned(), uid.into());
         }
     }
     if let Some(map) = body.as_object_mut() {

@@ -31,6 +31,8 @@ pub struct ObjectId {
 pub struct Object {
     id: ObjectId,
     body: Value,
+    /// The uid of the only life that is meant, where somebody knows it.
+    life: Option<Box<str>>,
 }
 
 /// Which life and which state of an object was seen.
@@ -132,7 +134,7 @@ impl Object {
             Some(_) => return Err(NotAnObject::Missing("metadata.namespace")),
         };
         let id = ObjectId { kind, namespace, name: name.to_owned() };
-        Ok(Self { id, body })
+        Ok(Self { id, body, life: None })
     }
 
     /// Reads an item of a list, which says neither its kind nor its version.
@@ -151,6 +153,20 @@ impl Object {
             self.body["metadata"]["namespace"] = namespace.into();
         }
         self
+    }
+
+    /// Means only the life with this uid, which whoever applied the object has
+    /// remembered: an object that somebody has made anew under the same name is
+    /// not touched, and one that is gone is not brought back.
+    #[must_use]
+    pub fn of_life(mut self, uid: &str) -> Self {
+        self.life = Some(uid.into());
+        self
+    }
+
+    /// Returns the uid of the only life that is meant, where somebody knows it.
+    pub fn life(&self) -> Option<&str> {
+        self.life.as_deref()
     }
 
     /// Takes the object out of its namespace: its kind is of the whole cluster.
@@ -196,7 +212,7 @@ impl Object {
 
     /// The same object in another state.
     pub(crate) fn with_body(&self, body: Value) -> Self {
-        Self { id: self.id.clone(), body }
+        Self { id: self.id.clone(), body, life: self.life.clone() }
     }
 
     /// Returns its life and its state, where the API has given it both.

@@ -34,6 +34,7 @@ mod end;
 mod finding;
 mod gate;
 mod inventory;
+mod life;
 mod look;
 mod means;
 mod memory;

@@ -54,6 +54,14 @@ pub enum StepError {
         /// Who claims it, where somebody does.
         owner: Option<String>,
     },
+    /// The life that is meant is over.
+    #[error("{}", over(.expected, .found.as_deref()))]
+    AnotherLife {
+        /// The uid that is meant.
+        expected: String,
+        /// The uid of what has the name now, where something has.
+        found: Option<String>,
+    },
     /// The object is on its way out.
     #[error("it is being deleted; apply again when it is gone")]
     Terminating,
@@ -95,6 +103,16 @@ impl Report {
         let with =
             |step: &&Step| matches!(&step.outcome, Outcome::There(there) if there.change == change);
         self.steps.iter().filter(with).count()
+    }
+}
+
+fn over(expected: &str, found: Option<&str>) -> String {
+    match found {
+        Some(found) => format!(
+            "the object with uid {expected} is gone, and somebody has made another one with uid \
+             {found}; import that one, or delete it"
+        ),
+        None => format!("the object with uid {expected} is gone; forget its uid to make it anew"),
     }
 }
 

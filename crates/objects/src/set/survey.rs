@@ -175,9 +175,10 @@ where
 
     /// Returns whether nothing need be asked to know that an object is as wished.
     fn is_plainly_same(&self, place: usize, live: &Object) -> bool {
+        let wished = &self.order.objects()[place];
         matches!(self.settings.walk, Walk::Compare)
             && self.settings.adopt.allows(live, self.inventory).is_ok()
-            && compare(&self.order.objects()[place], live, None) == Comparison::Same
+            && compare(wished, live, wished.life()) == Comparison::Same
     }
 
     /// Gets objects one by one, and compares them.

@@ -28,6 +28,7 @@ mod set_crashes;
 mod set_denied;
 mod set_extremes;
 mod set_faults;
+mod set_lives;
 mod set_memory;
 mod set_reach;
 mod set_untried;
