@@ -73,7 +73,8 @@ pub use delete::{
 pub use discovery::{KindNameError, Resource, Slip, UnknownKind};
 pub(crate) use error::differing;
 pub use error::{
-    ApiError, FieldConflict, FieldProblem, Immutable, NoCredential, Trouble, Unreachable,
+    ApiError, FieldConflict, FieldProblem, Immutable, NoCredential, Right, RightTo, TlsProblem,
+    Trouble, Unreachable,
 };
 pub use jsonpath::{JsonPath, PathError, PathProblem};
 pub use labels::{SelectorError, check_selector};

@@ -5,6 +5,8 @@ mod field;
 mod hidden;
 mod immutable;
 mod refusal;
+mod right;
+mod tls;
 mod told;
 mod transport;
 mod trouble;
@@ -14,6 +16,8 @@ pub(crate) use credential::command_of;
 pub use field::{FieldConflict, FieldProblem};
 pub use immutable::Immutable;
 pub(crate) use immutable::differing;
+pub use right::{Right, RightTo};
+pub use tls::TlsProblem;
 pub use transport::Unreachable;
 pub use trouble::Trouble;
 

@@ -7,7 +7,7 @@ use std::io;
 use events::Arrival;
 use hyper_util::client::legacy;
 
-use super::{ApiError, Trouble};
+use super::{ApiError, TlsProblem, Trouble};
 
 /// How the API could not be reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub enum Unreachable {
     /// connection was made. A load balancer without healthy targets does that.
     HungUp,
     /// TLS failed: another authority, another name, no client certificate.
-    Tls(String),
+    Tls(TlsProblem),
     /// There is no way to the host, or another error of the network.
     Network(String),
     /// No connection in time.
@@ -51,7 +51,7 @@ impl Unreachable {
         match self {
             Self::Name => Some("check the server's name in the kubeconfig"),
             Self::HungUp => Some("if this is a load balancer, look at the health of its targets"),
-            Self::Tls(_) => Some("check the authority and the client certificate"),
+            Self::Tls(problem) => Some(problem.next()),
             Self::Refused
             | Self::Network(_)
             | Self::ConnectTimedOut
@@ -89,7 +89,7 @@ impl ApiError {
 
 fn how(error: &(dyn Error + 'static)) -> Unreachable {
     if let Some(tls) = find::<rustls::Error>(error) {
-        return Unreachable::Tls(tls.to_string());
+        return Unreachable::Tls(TlsProblem::of(tls));
     }
     let connecting = find::<legacy::Error>(error).is_some_and(legacy::Error::is_connect);
     if !connecting {

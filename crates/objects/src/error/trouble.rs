@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use events::{Arrival, Class};
 
-use super::{FieldConflict, FieldProblem, Immutable, NoCredential, Unreachable};
+use super::{FieldConflict, FieldProblem, Immutable, NoCredential, Right, Unreachable};
 use crate::Slip;
 
 /// What is the matter with a request. Told apart by what the API says in its
@@ -119,6 +119,14 @@ impl Trouble {
         }
     }
 
+    /// Returns the right that is missing, where the API names it.
+    pub fn missing_right(&self) -> Option<Right> {
+        match self {
+            Self::Forbidden(message) => Right::told(message),
+            _ => None,
+        }
+    }
+
     /// Returns what to do next, where there is something to do.
     pub fn next(&self) -> Option<&'static str> {
         match self {
@@ -161,7 +169,10 @@ impl fmt::Display for Trouble {
             Self::Unreachable(how) => write!(f, "{how}"),
             Self::NoCredential(reason) => write!(f, "{reason}"),
             Self::Unauthenticated => f.write_str("the API does not know who asks (401)"),
-            Self::Forbidden(message) => write!(f, "not allowed: {message}"),
+            Self::Forbidden(message) => {
+                write!(f, "not allowed: {message}")?;
+                self.missing_right().iter().try_for_each(|right| write!(f, "; {right}"))
+            }
             Self::Denied(message) | Self::Changed(message) => f.write_str(message),
             Self::NoDryRun { webhook } => {
                 write!(f, "it cannot be tried out, because webhook {webhook} takes no dry runs")

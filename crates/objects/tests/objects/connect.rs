@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::time::Duration;
 
 use events::Arrival;
-use objects::{Access, Timeouts, Trouble, Unreachable};
+use objects::{Access, Timeouts, TlsProblem, Trouble, Unreachable};
 use rig::need;
 use rig::proxy::{Fault, Matching, Rule};
 use tokio::net;
@@ -43,7 +43,10 @@ async fn certificates_lead_to_an_address_under_another_name() {
     // The certificate does not carry every name.
     let wrong = by.clone().at(access.server(), Some("stranger.example"));
     let error = wrong.connect().await.unwrap().version().await.unwrap_err();
-    assert!(matches!(unreachable(&error), Unreachable::Tls(_)), "{error}");
+    let told = error.to_string();
+    assert!(matches!(unreachable(&error), Unreachable::Tls(TlsProblem::Name { .. })), "{told}");
+    assert!(told.contains("is for other names than stranger.example: "), "{told}");
+    assert!(told.contains("kubernetes.default"), "{told}");
     assert_eq!(error.arrival(), Arrival::No);
     let nowhere = by.at("127.0.0.1", None).connect().await.unwrap_err();
     assert_eq!(nowhere.to_string(), "`127.0.0.1` is not an address such as https://192.0.2.1:6443");
@@ -63,7 +66,8 @@ async fn another_authority_is_an_error_of_tls() {
         &pem("kubelet-client.key"),
     );
     let error = by.unwrap().connect().await.unwrap().version().await.unwrap_err();
-    assert!(matches!(unreachable(&error), Unreachable::Tls(_)), "{error}");
+    assert_eq!(unreachable(&error), &Unreachable::Tls(TlsProblem::Authority), "{error}");
+    assert!(error.to_string().contains("an authority that the kubeconfig does not trust"));
 }
 
 #[tokio::test]

@@ -93,6 +93,15 @@ async fn strangers_and_the_unprivileged_are_told_apart() {
     let error = weak.get(map.id()).await.unwrap_err();
     assert!(matches!(error.trouble(), Trouble::Forbidden(_)), "{error:?}");
     assert!(error.to_string().contains("cannot get resource \"configmaps\""), "{error}");
+    let namespace = harbour.namespace.name();
+    let rule = format!(
+        "`system:serviceaccount:{namespace}:default` needs a Role in namespace {namespace} with \
+         the rule {{apiGroups: [\"\"], resources: [\"configmaps\"], verbs: [\"get\"]}}"
+    );
+    assert!(error.to_string().contains(&rule), "{error}");
+    let nodes = Scope::all(Harbour::kind("v1", "Node"));
+    let error = weak.list(&nodes).await.unwrap_err().to_string();
+    assert!(error.contains("needs a ClusterRole with the rule"), "{error}");
     let stranger = with("not-a-token").connect().await.unwrap();
     let error = stranger.get(map.id()).await.unwrap_err();
     assert_eq!(error.trouble(), &Trouble::Unauthenticated);
