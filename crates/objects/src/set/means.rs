@@ -95,6 +95,12 @@ impl Means {
         self.holds().waiting.insert(whose.to_string(), missing.into());
     }
 
+    /// Returns whether anything of anybody else's is waited for.
+    pub(super) fn waits_for_others(&self, whose: &impl ToString) -> bool {
+        let own = whose.to_string();
+        self.holds().waiting.keys().any(|other| *other != own)
+    }
+
     /// Notes that nothing of somebody's is waited for any more.
     pub(super) fn goes_on(&self, whose: &impl ToString) {
         self.holds().waiting.remove(&whose.to_string());

@@ -11,6 +11,7 @@
 
 mod ailment;
 mod cluster_kinds;
+mod defined;
 mod facts;
 mod network;
 mod pods;

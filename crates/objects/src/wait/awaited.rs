@@ -90,7 +90,10 @@ impl Awaited {
             self.over = true;
             return Judgement::Met;
         }
-        wait.goal().judge(object, wait.terms().claims)
+        match wait.goal().judge(object, wait.terms().claims) {
+            Judgement::Untold(_) if wait.is_silent(object.kind()) => Judgement::Met,
+            judgement => judgement,
+        }
     }
 
     fn judge_absence(&mut self, at: Duration, wait: &Wait) -> Judgement {

@@ -46,6 +46,9 @@ pub enum WaitEvent {
 pub struct Met {
     /// Who.
     pub objects: Vec<ObjectId>,
+    /// Those among them that are there, and of which nothing can say more: their
+    /// kinds were defined without a status.
+    pub not_judged: Vec<ObjectId>,
     /// After how long.
     pub after: Duration,
     /// How many looks failed on the way.

@@ -1,5 +1,6 @@
 //! Waiting, over watches.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use events::{Because, Clock};
@@ -7,9 +8,9 @@ use events::{Because, Clock};
 use super::around::{Around, Insight, makes_pods};
 use super::group::Group;
 use super::silence::Silence;
-use super::{Met, Miss, Missed, State, Subject, Unmet, Wait, WaitError, WaitEvent};
+use super::{Goal, Met, Miss, Missed, State, Subject, Unmet, Wait, WaitError, WaitEvent};
 use crate::lookout::{Glimpse, LookErrors, Lookout, News, Place, Unserved, pause_after, spread};
-use crate::{ApiError, Cluster, Object, ObjectId};
+use crate::{ApiError, Cluster, Kind, Object, ObjectId};
 
 /// So many of those that were missed are explained: the rest has the same
 /// cause, or somebody asks.
@@ -42,6 +43,7 @@ impl Cluster {
         if wait.subjects().is_empty() {
             return Err(WaitError::Nobody);
         }
+        let wait = &wait.clone().with_silent(self.silent_kinds(wait).await);
         let mut run = Run {
             cluster: self,
             wait,
@@ -56,6 +58,20 @@ impl Cluster {
         };
         run.begin().await?;
         run.until_the_end().await
+    }
+
+    /// Returns the kinds of a wait that can never say that they are ready.
+    async fn silent_kinds(&self, wait: &Wait) -> Vec<Kind> {
+        let mut silent = Vec::new();
+        if *wait.goal() == Goal::Ready {
+            let kinds: BTreeSet<&Kind> = wait.subjects().iter().map(Subject::kind).collect();
+            for kind in kinds {
+                if !self.tells_status(kind).await {
+                    silent.push(kind.clone());
+                }
+            }
+        }
+        silent
     }
 }
 
@@ -214,8 +230,10 @@ impl Run<'_> {
     }
 
     fn met(&self) -> Met {
-        let objects = self.members().filter_map(|(id, _)| id.clone()).collect();
-        Met { objects, after: self.at(), errors: self.errors }
+        let objects: Vec<ObjectId> = self.members().filter_map(|(id, _)| id.clone()).collect();
+        let silent = objects.iter().filter(|id| self.wait.is_silent(&id.kind));
+        let not_judged = silent.cloned().collect();
+        Met { objects, not_judged, after: self.at(), errors: self.errors }
     }
 
     async fn unmet(&mut self) -> WaitError {

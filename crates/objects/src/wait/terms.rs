@@ -11,6 +11,8 @@ pub struct Wait {
     goal: Goal,
     subjects: Vec<Subject>,
     terms: Terms,
+    /// Kinds that were defined without a status: to be there is all they can be.
+    silent: Vec<Kind>,
 }
 
 /// Who has to reach a goal.
@@ -57,7 +59,7 @@ impl Default for Terms {
 impl Wait {
     /// Waits for nothing yet.
     pub fn new(goal: Goal, terms: Terms) -> Self {
-        Self { goal, subjects: Vec::new(), terms }
+        Self { goal, subjects: Vec::new(), terms, silent: Vec::new() }
     }
 
     /// Adds an object; an error where its kind can never reach the goal.
@@ -75,6 +77,17 @@ impl Wait {
         self.goal.fits(subject.kind())?;
         self.subjects.push(subject);
         Ok(self)
+    }
+
+    /// Says which kinds were defined without a status.
+    pub(super) fn with_silent(mut self, kinds: Vec<Kind>) -> Self {
+        self.silent = kinds;
+        self
+    }
+
+    /// Returns whether a kind was defined without a status.
+    pub(super) fn is_silent(&self, kind: &Kind) -> bool {
+        self.silent.contains(kind)
     }
 
     /// Returns the goal.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use events::Clock;
+use objects::set::Settings;
 use objects::{Miss, Object, Status, Terms};
 use serde_json::{Value, json};
 
@@ -66,6 +67,32 @@ async fn of_what_says_nothing_nobody_can_tell() {
     assert_eq!(missed.why, Some(Miss::Untold), "{missed:?}");
     assert_eq!(missed.because.what, "it has no status");
     assert!(missed.next().unwrap().tells.contains("--for condition=TYPE"), "{missed:?}");
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+}
+
+/// To be there is all that such an object can be, as with a `ConfigMap`.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_defined_without_a_status_is_waited_for_no_longer_than_until_it_is_there() {
+    let Some(opening) = Harbour::open() else { return };
+    let harbour = opening.harbour().await;
+    let mut definition = definition().into_body();
+    definition["metadata"]["name"] = format!("quips.{GROUP}").into();
+    definition["spec"]["names"] = json!({ "plural": "quips", "kind": "Quip" });
+    definition["spec"]["versions"][0]["subresources"] = json!({});
+    let definition = Object::new(definition).unwrap();
+    harbour.apply(&definition).await.unwrap();
+    harbour.until(definition.id(), |one| Status::of(one).is_ready()).await;
+    let quip = harbour.object(&format!("{GROUP}/v1"), "Quip", "a", json!({}));
+    let start = Clock::real();
+    // What waits for it in a set does not wait for its patience either.
+    let on = format!("{GROUP}/namespaces/{}/Quip/a", harbour.namespace.name());
+    let annotations = json!({ "config.kubernetes.io/depends-on": on });
+    let after = json!({ "metadata": { "annotations": annotations } });
+    let after = harbour.object("v1", "ConfigMap", "after", after);
+    let report = harbour.apply_set(vec![after, quip.clone()], Settings::default()).await.unwrap();
+    assert!(report.is_whole(), "{report:?}");
+    let met = run(&harbour.cluster, &wait_for("ready", terms(), &[quip.id()])).await.0.unwrap();
+    assert_eq!((met.objects.len(), met.not_judged), (1, vec![quip.id().clone()]));
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
 }
 

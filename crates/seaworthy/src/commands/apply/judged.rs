@@ -15,19 +15,10 @@ pub(super) async fn part(
     for id in all {
         let has_status = match known.get(&id.kind) {
             Some(has_status) => *has_status,
-            None => has_status(cluster, &id.kind).await,
+            None => cluster.tells_status(&id.kind).await,
         };
         known.insert(id.kind.clone(), has_status);
         if has_status { judged.push(id) } else { others.push(id) }
     }
     (judged, others)
-}
-
-/// Asks the definition of a kind. What is not defined in the cluster, or may not
-/// be looked at, is waited for like everything else.
-async fn has_status(cluster: &Cluster, kind: &Kind) -> bool {
-    let Ok(Some(definition)) = cluster.definition(kind).await else { return true };
-    let versions = definition.items("/spec/versions");
-    let version = versions.iter().find(|version| version["name"] == kind.version.as_str());
-    version.is_none_or(|version| version["subresources"]["status"].is_object())
 }

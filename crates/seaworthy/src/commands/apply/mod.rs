@@ -144,7 +144,12 @@ async fn wait(
         say(palette(ui), "Not judged", &words, &mut ui.stderr())?;
     }
     if judged.is_empty() {
-        return Ok(Ended::Met(Met { objects: judged, after: Duration::ZERO, errors: 0 }));
+        return Ok(Ended::Met(Met {
+            objects: judged,
+            not_judged: Vec::new(),
+            after: Duration::ZERO,
+            errors: 0,
+        }));
     }
     let mut all = Wait::new(Goal::Ready, Terms { timeout, stable, ..Terms::default() });
     for id in judged {
