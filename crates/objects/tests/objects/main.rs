@@ -34,6 +34,7 @@ mod set_lives;
 mod set_memory;
 mod set_reach;
 mod set_untried;
+mod status_real;
 mod wait;
 mod wait_faults;
 mod wait_untold;
