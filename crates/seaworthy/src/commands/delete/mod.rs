@@ -91,9 +91,6 @@ enum ClusterGone {
     Forget,
 }
 
-/// Where a finalizer does not move for so long, nobody is going to remove it.
-const FORCED_AFTER: Duration = Duration::from_secs(10);
-
 /// Nothing is waited for longer without progress, however long it may take.
 const LONGEST_QUIET: Duration = Duration::from_mins(5);
 
@@ -145,13 +142,12 @@ impl DeleteArgs {
         }
     }
 
+    /// Returns what was asked for; none for what is usual for each kind. That
+    /// also holds where finalizers are removed by force: a volume or a load
+    /// balancer takes its time, and whoever forces too early leaves it behind.
     fn patience(&self) -> Option<Patience> {
-        let timeout = self.timeout.map(Duration::from);
-        match (timeout, self.force_finalizers) {
-            (Some(deadline), _) => Some(Patience { deadline, quiet: deadline.min(LONGEST_QUIET) }),
-            (None, 0) => None,
-            (None, _) => Some(Patience { deadline: LONGEST_QUIET, quiet: FORCED_AFTER }),
-        }
+        let deadline = Duration::from(self.timeout?);
+        Some(Patience { deadline, quiet: deadline.min(LONGEST_QUIET) })
     }
 }
 
@@ -162,5 +158,31 @@ impl From<PropagationArg> for Propagation {
             PropagationArg::Foreground => Self::Foreground,
             PropagationArg::Orphan => Self::Orphan,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        delete: DeleteArgs,
+    }
+
+    fn patience(flags: &[&str]) -> Option<Patience> {
+        let line = ["delete", "cm/a"].iter().chain(flags);
+        Line::parse_from(line).delete.patience()
+    }
+
+    #[test]
+    fn force_waits_for_as_long_as_is_usual_unless_told_otherwise() {
+        assert_eq!(patience(&["--force-finalizers"]), None);
+        let asked = Duration::from_secs(3);
+        let told = Some(Patience { deadline: asked, quiet: asked });
+        assert_eq!(patience(&["--force-finalizers", "--timeout", "3s"]), told);
     }
 }
