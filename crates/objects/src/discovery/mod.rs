@@ -5,42 +5,26 @@
 //! server is listed as stale by the API and disturbs nobody who does not ask
 //! for its kinds.
 
+mod catalogue;
 mod names;
+mod resource;
 mod slip;
 mod wire;
 
 pub use names::{KindNameError, UnknownKind};
+pub use resource::Resource;
+pub(crate) use resource::root;
 pub use slip::Slip;
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::request::{Ask, escaped};
-use crate::{ApiError, Cluster, Kind, ObjectId, Trouble};
-use wire::{Group, GroupList, ResourceList};
+use crate::request::Ask;
+use crate::{ApiError, Cluster, Kind, Trouble};
+use catalogue::{Catalogue, Versions};
+use wire::{GroupList, ResourceList};
 
 const AGGREGATED: &str =
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
-
-/// Where a kind is served, and how.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Resource {
-    /// The kind.
-    pub kind: Kind,
-    /// Its name in paths, such as `deployments`.
-    pub plural: String,
-    /// Its name for one object, such as `deployment`; empty where it has none.
-    pub singular: String,
-    /// Its names for people in a hurry, such as `deploy`.
-    pub short_names: Vec<String>,
-    /// Whether its objects are in namespaces.
-    pub namespaced: bool,
-    /// What can be done, such as `patch` and `watch`.
-    pub verbs: Vec<String>,
-    /// Which place its group has in the API, and its version in the group; the
-    /// API's own choice is first.
-    pub(crate) place: (usize, usize),
-}
 
 /// What is known of the API's catalogue.
 #[derive(Debug, Default)]
@@ -48,21 +32,6 @@ pub(crate) struct Discovery {
     known: Mutex<Arc<Catalogue>>,
     /// Many may miss the same kind at once; one asks.
     asking: tokio::sync::Mutex<()>,
-}
-
-#[derive(Debug, Default)]
-struct Catalogue {
-    resources: HashMap<Kind, Resource>,
-    stale: Vec<String>,
-    /// How many groups were taken in.
-    groups: usize,
-}
-
-/// Which versions of a kind count.
-#[derive(Clone, Copy)]
-enum Versions {
-    This,
-    Any,
 }
 
 impl Cluster {
@@ -187,44 +156,6 @@ impl Cluster {
     }
 }
 
-// === impl Resource ===
-
-impl Resource {
-    /// Returns the path of all objects, or of all in a namespace.
-    pub(crate) fn path(&self, namespace: Option<&str>) -> String {
-        let root = root(&self.kind);
-        match namespace.filter(|_| self.namespaced) {
-            Some(namespace) => {
-                format!("{root}/namespaces/{}/{}", escaped(namespace), self.plural)
-            }
-            None => format!("{root}/{}", self.plural),
-        }
-    }
-
-    /// Puts an object where it is: into the default namespace where it says
-    /// none, as kubectl does, and into none where its kind is of the whole cluster.
-    pub(crate) fn place(&self, cluster: &Cluster, id: &ObjectId) -> ObjectId {
-        let namespace = id.namespace.as_deref().unwrap_or(cluster.default_namespace());
-        id.kind.named(Some(namespace).filter(|_| self.namespaced), id.name.clone())
-    }
-
-    /// Returns the path of an object. One that should be in a namespace and
-    /// says none is in the default one, as with kubectl.
-    pub(crate) fn path_of(&self, cluster: &Cluster, id: &ObjectId) -> String {
-        let namespace = id.namespace.as_deref().unwrap_or(cluster.default_namespace());
-        format!("{}/{}", self.path(Some(namespace)), escaped(&id.name))
-    }
-}
-
-/// Returns the path below which a version of a group is served.
-pub(crate) fn root(kind: &Kind) -> String {
-    if kind.group.is_empty() {
-        format!("/api/{}", kind.version)
-    } else {
-        format!("/apis/{}/{}", kind.group, kind.version)
-    }
-}
-
 // === impl Discovery ===
 
 impl Discovery {
@@ -234,73 +165,5 @@ impl Discovery {
 
     fn keep(&self, catalogue: &Arc<Catalogue>) {
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(catalogue);
-    }
-}
-
-// === impl Catalogue ===
-
-impl Catalogue {
-    /// Returns whether a kind is served. One whose group does not answer may be.
-    fn serves(&self, kind: &Kind, versions: Versions) -> bool {
-        let of_group = format!("{}/", kind.group);
-        match versions {
-            Versions::This => {
-                let stale = |one: &String| *one == format!("{of_group}{}", kind.version);
-                self.resources.contains_key(kind) || self.stale.iter().any(stale)
-            }
-            Versions::Any => {
-                let stale = self.stale.iter().any(|one| one.starts_with(&of_group));
-                stale || self.resources.keys().any(|one| one.is(&kind.group, &kind.kind))
-            }
-        }
-    }
-
-    /// Returns the versions of a group that did not answer.
-    fn stale_of(&self, group: &str) -> Vec<String> {
-        let of_group = format!("{group}/");
-        self.stale.iter().filter(|one| one.starts_with(&of_group)).cloned().collect()
-    }
-
-    fn take(&mut self, group: Group) {
-        let name = group.metadata.name;
-        self.groups += 1;
-        for (place, version) in group.versions.into_iter().enumerate() {
-            if version.freshness == "Stale" {
-                self.stale.push(format!("{name}/{}", version.version));
-            }
-            for found in version.resources {
-                let Some(mut resource) = found.resource(&name, &version.version) else { continue };
-                resource.place = (self.groups, place);
-                self.resources.insert(resource.kind.clone(), resource);
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_group_that_does_not_answer_may_serve_its_kinds() {
-        let kind = |api_version| Kind::new(api_version, "Buoy").unwrap();
-        let stale = vec!["example.com/v2".to_owned(), "example.org/v1".to_owned()];
-        let mut catalogue = Catalogue { stale, ..Catalogue::default() };
-        let group = serde_json::json!({ "metadata": { "name": "example.com" }, "versions": [{
-            "version": "v1", "resources": [{ "resource": "buoys",
-                "responseKind": { "kind": "Buoy" } }] }] });
-        catalogue.take(serde_json::from_value(group).unwrap());
-        let table = [
-            ("example.com/v1", true, true),
-            ("example.com/v2", true, true),
-            ("example.com/v3", false, true),
-            ("example.org/v1", true, true),
-            ("example.net/v1", false, false),
-        ];
-        for (api_version, this, any) in table {
-            let kind = kind(api_version);
-            assert_eq!(catalogue.serves(&kind, Versions::This), this, "{api_version}");
-            assert_eq!(catalogue.serves(&kind, Versions::Any), any, "{api_version}");
-        }
     }
 }
