@@ -1,4 +1,5 @@
-//! Commands that only read objects, and may end at any moment.
+//! Reading objects: what fails for a moment is sent again, a cluster that does
+//! not answer is told of, and a signal ends it at once.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -6,17 +7,59 @@ use std::time::Duration;
 
 use engine::Chance;
 use events::{Clock, Errand, RunId};
-use objects::Cluster;
-use objects::set::Means;
-use report::terminal::say;
+use objects::set::{Means, Persistence};
+use objects::{ApiError, Cluster};
 
 use crate::command_error::CommandError;
-use crate::commands::palette;
 use crate::exit::Exit;
 use crate::kept::Kept;
 use crate::running::Signals;
 use crate::silence::Silence;
 use crate::ui::Ui;
+
+/// For how long reading is repeated where nobody says.
+pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
+
+/// Reads from a cluster for a command, within the patience that it was given.
+pub(crate) struct Reader {
+    pub(crate) cluster: Cluster,
+    pub(crate) means: Means,
+    patience: Duration,
+    persistence: Persistence,
+}
+
+impl Reader {
+    /// The patience begins now.
+    pub(crate) fn new(cluster: &Cluster, patience: Duration) -> Self {
+        let means = means(cluster);
+        let persistence = Persistence::new(&means, patience);
+        Self { cluster: cluster.clone(), means, patience, persistence }
+    }
+
+    /// Asks the cluster, as often as it takes.
+    pub(crate) async fn ask<T>(
+        &self,
+        request: impl AsyncFnMut() -> Result<T, ApiError>,
+    ) -> Result<T, CommandError> {
+        self.persistence.repeat(request).await.map_err(|error| refused(&error))
+    }
+
+    /// Does work that only reads, until a signal comes.
+    pub(crate) async fn until_signal<T>(
+        &self,
+        work: impl Future<Output = Result<T, CommandError>>,
+        signals: &mut Signals,
+        ui: &Ui,
+    ) -> Result<T, CommandError> {
+        let done = until_signal(work, &self.cluster, &self.means, self.patience, signals, ui);
+        done.await?
+    }
+}
+
+/// Words for an API that said no, or nothing.
+pub(crate) fn refused(error: &ApiError) -> CommandError {
+    CommandError::say(Exit::Refused, error.to_string())
+}
 
 /// Returns the means for what sends nothing that changes anything: it knows what
 /// was learnt, and learns nothing.
@@ -34,17 +77,17 @@ pub(crate) async fn until_signal<T>(
     cluster: &Cluster,
     means: &Means,
     patience: Duration,
+    signals: &mut Signals,
     ui: &Ui,
 ) -> Result<T, CommandError> {
-    let mut signals = Signals::listen()?;
     let mut silence = Silence::new(cluster, means, patience, ui);
     let mut work = std::pin::pin!(work);
     loop {
         tokio::select! {
             done = &mut work => return Ok(done),
             name = signals.next() => {
-                say(palette(ui), "Stopped", &format!("{name}: nothing was changed"), &mut ui.stderr())?;
-                return Err(CommandError::told(Exit::Interrupted));
+                let message = format!("stopped by {name}; nothing was changed");
+                return Err(CommandError::say(Exit::Interrupted, message));
             }
             () = silence.broken() => {}
         }

@@ -10,6 +10,7 @@ use objects::{
 use crate::command_error::CommandError;
 use crate::commands::apply::files;
 use crate::exit::Exit;
+use crate::reading::Reader;
 
 /// Objects by name, by kind and labels, or by files; any of them together.
 #[derive(Args, Clone, Debug)]
@@ -176,17 +177,16 @@ impl Selection {
     /// Asks what the kinds are, and returns who is meant.
     pub(crate) async fn resolve(
         &self,
-        cluster: &Cluster,
+        reader: &Reader,
         namespace: &str,
     ) -> Result<Vec<Selected>, CommandError> {
         let mut selected = Vec::new();
         for word in &self.words {
-            let resource =
-                cluster.kind_called(&word.kind).await.map_err(|error| unknown(&error))?;
+            let resource = kind_called(reader, &word.kind).await?;
             selected.push(self.select(&resource, word.name.as_deref(), namespace));
         }
         for id in &self.in_files {
-            let id = place(cluster, id, namespace).await.map_err(|error| refused(&error))?;
+            let id = reader.ask(async || place(&reader.cluster, id, namespace).await).await?;
             selected.push(Selected { subject: Subject::One(id), named_in: NamedIn::File });
         }
         Ok(selected)
@@ -223,18 +223,15 @@ async fn place(cluster: &Cluster, id: &ObjectId, namespace: &str) -> Result<Obje
     Ok(id.kind.named(Some(namespace).filter(|_| namespaced), id.name.clone()))
 }
 
-fn unknown(error: &KindNameError) -> CommandError {
-    match error {
-        KindNameError::Unknown(unknown) => {
-            CommandError::new(Exit::Usage, unknown).hint("`kubectl api-resources` lists all kinds")
-        }
-        KindNameError::Api(error) => refused(error),
-    }
-}
-
-/// Words for an API that said no, or nothing.
-pub(crate) fn refused(error: &ApiError) -> CommandError {
-    CommandError::say(Exit::Refused, error.to_string())
+async fn kind_called(reader: &Reader, word: &str) -> Result<Resource, CommandError> {
+    let asked = reader.ask(async || match reader.cluster.kind_called(word).await {
+        Ok(resource) => Ok(Ok(resource)),
+        Err(KindNameError::Unknown(unknown)) => Ok(Err(unknown)),
+        Err(KindNameError::Api(error)) => Err(error),
+    });
+    asked.await?.map_err(|unknown| {
+        CommandError::new(Exit::Usage, &unknown).hint("`kubectl api-resources` lists all kinds")
+    })
 }
 
 #[cfg(test)]

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
-use events::Clock;
-use objects::{Cluster, Goal, Terms, Wait};
+use objects::{Goal, Terms, Wait};
 use report::terminal::say;
 
 use crate::access::AccessArgs;
@@ -12,6 +11,7 @@ use crate::cli::Output;
 use crate::command_error::CommandError;
 use crate::commands::palette;
 use crate::exit::Exit;
+use crate::reading::Reader;
 use crate::running::Signals;
 use crate::runtime;
 use crate::selection::{Selected, SelectionArgs};
@@ -66,27 +66,26 @@ pub(crate) fn run(args: &WaitArgs, ui: &Ui) -> Result<(), CommandError> {
     let selection = args.selection.read()?;
     runtime::block_on(async {
         let mut signals = Signals::listen()?;
-        let resolving = async {
-            let cluster = args.access.connect().await?;
-            let namespace = args.access.namespace(&cluster);
-            let selected = selection.resolve(&cluster, &namespace).await?;
-            Ok((args.wait(selected)?, cluster))
-        };
-        let (what, cluster) = signals.or_stop(resolving).await?;
-        wait(&what, &cluster, signals, ui).await
+        let cluster = args.access.connect().await?;
+        let reader = Reader::new(&cluster, args.timeout.into());
+        let namespace = args.access.namespace(&cluster);
+        let resolving = selection.resolve(&reader, &namespace);
+        let selected = reader.until_signal(resolving, &mut signals, ui).await?;
+        let what = args.wait(selected, reader.means.clock.elapsed())?;
+        wait(&what, &reader, signals, ui).await
     })
 }
 
 async fn wait(
     wait: &Wait,
-    cluster: &Cluster,
+    reader: &Reader,
     mut signals: Signals,
     ui: &Ui,
 ) -> Result<(), CommandError> {
     let stop = async {
         signals.next().await;
     };
-    let ended = waiting::wait(cluster, wait, Clock::real(), stop, ui).await?;
+    let ended = waiting::wait(&reader.cluster, wait, reader.means.clock, stop, ui).await?;
     if let Ended::Interrupted(interrupted) = &ended {
         let words = format!("{}; nothing was changed", interrupted.words);
         say(palette(ui), "Interrupted", &words, &mut ui.stderr())?;
@@ -103,8 +102,9 @@ async fn wait(
 // === impl WaitArgs ===
 
 impl WaitArgs {
-    fn wait(&self, selected: Vec<Selected>) -> Result<Wait, CommandError> {
-        let mut wait = Wait::new(self.goal.clone(), self.terms());
+    /// `spent` is what finding out who is meant has taken of the time.
+    fn wait(&self, selected: Vec<Selected>, spent: Duration) -> Result<Wait, CommandError> {
+        let mut wait = Wait::new(self.goal.clone(), self.terms(spent));
         for one in selected {
             let added = wait.subject(one.subject);
             wait = added.map_err(|error| CommandError::new(Exit::Usage, &error))?;
@@ -112,9 +112,11 @@ impl WaitArgs {
         Ok(wait)
     }
 
-    fn terms(&self) -> Terms {
+    fn terms(&self, spent: Duration) -> Terms {
         Terms {
-            timeout: self.timeout.into(),
+            // Fractions would only make an odd number of what was asked for.
+            timeout: Duration::from(self.timeout)
+                .saturating_sub(Duration::from_secs(spent.as_secs())),
             existence: self.existence_timeout.into(),
             stable: self.stable.map_or(Duration::ZERO, Duration::from),
             grace: (!self.keep_waiting).then(|| self.grace.into()),

@@ -4,9 +4,6 @@ use std::io;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::command_error::CommandError;
-use crate::exit::Exit;
-
 /// Signals that ask for an end.
 pub(crate) struct Signals {
     interrupt: Signal,
@@ -30,19 +27,6 @@ impl Signals {
             _ = self.interrupt.recv() => "Ctrl-C",
             _ = self.terminate.recv() => "SIGTERM",
             _ = self.hangup.recv() => "SIGHUP",
-        }
-    }
-
-    /// Does work that only reads, and drops it where an end is asked for.
-    pub(crate) async fn or_stop<T>(
-        &mut self,
-        reading: impl Future<Output = Result<T, CommandError>>,
-    ) -> Result<T, CommandError> {
-        tokio::select! {
-            done = reading => done,
-            signal = self.next() => {
-                Err(CommandError::say(Exit::Interrupted, format!("stopped by {signal}, before anything was done")))
-            }
         }
     }
 }

@@ -5,8 +5,10 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use rig::proxy::{Fault, Matching, Rule};
 use serde_json::{Value, json};
 
+use crate::quay::Quay;
 use crate::shore::{Shore, map};
 use crate::workplace::{Ran, Workplace};
 
@@ -84,7 +86,7 @@ fn a_cluster_that_is_not_there_is_told_and_ends_as_refused() {
     let mut config = config_of(&shore);
     config["clusters"][0]["cluster"]["server"] = "https://127.0.0.1:9".into();
     let nowhere = shore.workplace.write("nowhere", config.to_string());
-    for command in ["apply", "diff", "drift"] {
+    for command in ["apply", "diff", "drift", "wait", "delete", "explain"] {
         let ran = shore.run_at(&nowhere, command, &["-f", "a.yaml", "--timeout", "4s"]);
         assert_eq!(ran.exit, 4, "{ran}");
         assert!(ran.stderr.contains("Retrying for "), "silence: {ran}");
@@ -97,7 +99,7 @@ fn a_cluster_that_is_not_there_is_told_and_ends_as_refused() {
 }
 
 fn refused_at_once(shore: &Shore, kubeconfig: &Path) {
-    for command in ["apply", "diff", "drift"] {
+    for command in ["apply", "diff", "drift", "wait", "delete", "explain"] {
         let ran = shore.run_at(kubeconfig, command, &["-f", "a.yaml"]);
         assert_eq!(ran.exit, 4, "{ran}");
         assert!(!ran.stderr.contains("Retrying"), "{ran}");
@@ -129,4 +131,16 @@ fn a_command_that_makes_no_token_is_told_at_once() {
     assert_eq!(ran.exit, 4, "{ran}");
     assert!(!ran.stderr.contains("Retrying"), "{ran}");
     assert!(ran.stderr.contains(told) && !ran.stderr.contains("hunter22"), "{ran}");
+}
+
+#[test]
+fn a_cluster_that_comes_back_in_time_is_asked_again_by_every_command() {
+    let Some(quay) = Quay::reach() else { return };
+    quay.workplace.write("a.yaml", map("a", "1"));
+    let proxy = quay.proxy();
+    for command in ["apply", "diff", "drift", "wait", "explain", "delete"] {
+        proxy.add(Rule::next(3, Matching::any(), Fault::Drop));
+        let ran = quay.run_as("proxied", command, &["-f", "a.yaml", "--timeout", "30s"]);
+        assert_eq!(ran.exit, 0, "{command}: {ran}");
+    }
 }

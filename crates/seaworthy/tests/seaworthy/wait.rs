@@ -178,7 +178,7 @@ fn an_api_that_says_no_is_told_as_such() {
     let ran = quay.run_as(&expired, "wait", &["cm/a"]);
     assert_eq!(ran.exit, 4, "{ran}");
     assert!(ran.stderr.contains("get a fresh kubeconfig or token"), "{ran}");
-    let ran = quay.run_as(&quay.kubeconfig_of_nobody(), "wait", &["cm/a"]);
+    let ran = quay.run_as(&quay.kubeconfig_of_nobody(), "wait", &["cm/a", "--timeout", "1s"]);
     assert_eq!(ran.exit, 4, "{ran}");
     assert!(ran.stderr.contains("the connection was refused"), "{ran}");
     let ran = quay.run("wait", &["deploymnt/web"]);

@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 
 use futures::stream::{self, StreamExt as _};
-use objects::{Cluster, Doomed, Object, ObjectId, Propagation, Subject};
+use objects::{ApiError, Cluster, Doomed, Object, ObjectId, Propagation, Scope, Subject};
 
 use super::shown::Shown;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
-use crate::selection::{NamedIn, Selected, Selection, refused};
+use crate::reading::Reader;
+use crate::selection::{NamedIn, Selected, Selection};
 
 /// How many questions are under way at the same time.
 const AT_ONCE: usize = 32;
@@ -31,25 +32,23 @@ pub(super) struct Target {
 /// probably a slip: then nothing is deleted.
 pub(super) async fn find(
     selection: &Selection,
-    cluster: &Cluster,
+    reader: &Reader,
     namespace: &str,
     ignore_not_found: bool,
 ) -> Result<Found, CommandError> {
-    let selected = selection.resolve(cluster, namespace).await?;
+    let selected = selection.resolve(reader, namespace).await?;
     let (mut objects, mut named) = (Vec::new(), Vec::new());
     for Selected { subject, named_in } in selected {
         match subject {
             Subject::One(id) => named.push((id, named_in)),
             Subject::Each(scope) => {
-                let keep = |object: Object| objects.extend(Target::of(&object));
-                cluster.list_each(&scope, keep).await.map_err(|error| refused(&error))?;
+                objects.extend(reader.ask(async || listed(&reader.cluster, &scope).await).await?);
             }
         }
     }
     let ids: Vec<ObjectId> = named.iter().map(|(id, _)| id.clone()).collect();
-    let there = cluster.find(&ids, |object| Target::of(&object)).await;
-    let there: Vec<Target> =
-        there.map_err(|error| refused(&error))?.into_iter().flatten().collect();
+    let find = async || reader.cluster.find(&ids, |object| Target::of(&object)).await;
+    let there: Vec<Target> = reader.ask(find).await?.into_iter().flatten().collect();
     let found: HashSet<&ObjectId> = there.iter().map(|target| &target.doomed.id).collect();
     let absent: Vec<_> = named.into_iter().filter(|(id, _)| !found.contains(id)).collect();
     if !ignore_not_found {
@@ -57,6 +56,13 @@ pub(super) async fn find(
     }
     objects.extend(there);
     Ok(Found { objects, absent: absent.into_iter().map(|(id, _)| id).collect() })
+}
+
+/// A list that broke off begins anew, and nothing of it is kept.
+async fn listed(cluster: &Cluster, scope: &Scope) -> Result<Vec<Target>, ApiError> {
+    let mut targets = Vec::new();
+    cluster.list_each(scope, |object| targets.extend(Target::of(&object))).await?;
+    Ok(targets)
 }
 
 fn no_slips(absent: &[(ObjectId, NamedIn)]) -> Result<(), CommandError> {
@@ -73,17 +79,20 @@ fn no_slips(absent: &[(ObjectId, NamedIn)]) -> Result<(), CommandError> {
 
 /// Asks the API of every object whether it would delete it.
 pub(super) async fn preview(
-    cluster: &Cluster,
+    reader: &Reader,
     waves: &[Vec<Doomed>],
     propagation: Propagation,
     mut shown: Shown<'_>,
 ) -> Result<(), CommandError> {
-    let ask = |doomed| async move { (doomed, cluster.preview_deletion(doomed, propagation).await) };
+    let ask = |doomed| async move {
+        let ask = async || reader.cluster.preview_deletion(doomed, propagation).await;
+        (doomed, reader.ask(ask).await)
+    };
     let mut asked = stream::iter(waves.iter().flatten()).map(ask).buffered(AT_ONCE);
     while let Some((doomed, would)) = asked.next().await {
         match would {
             Ok(deleted) => shown.would_delete(&doomed.id, &deleted.warnings)?,
-            Err(error) => shown.would_fail(&doomed.id, &error)?,
+            Err(error) => shown.would_fail(&doomed.id, &error.message())?,
         }
     }
     shown.end()

@@ -19,6 +19,7 @@ use objects::{Cluster, ForceHolders, Patience, Propagation, RemovalTerms};
 
 use crate::access::AccessArgs;
 use crate::command_error::CommandError;
+use crate::reading::{PATIENCE, Reader};
 use crate::running::Signals;
 use crate::runtime;
 use crate::selection::{Selection, SelectionArgs};
@@ -101,23 +102,24 @@ pub(crate) fn run(args: &DeleteArgs, ui: &Ui) -> Result<(), CommandError> {
 
 async fn delete(args: &DeleteArgs, selection: &Selection, ui: &Ui) -> Result<(), CommandError> {
     let mut signals = Signals::listen()?;
-    let clock = Clock::real();
-    let mut shown = Shown::new(ui, clock, args.dry_run);
     let cluster = args.access.connect().await?;
+    let reader = Reader::new(&cluster, args.timeout.map_or(PATIENCE, Duration::from));
+    let clock = reader.means.clock;
+    let mut shown = Shown::new(ui, clock, args.dry_run);
     if args.if_cluster_gone == ClusterGone::Forget {
         let looking = async { Ok(cluster_gone::is_gone(&cluster, clock).await) };
-        if let Some(error) = signals.or_stop(looking).await? {
+        if let Some(error) = reader.until_signal(looking, &mut signals, ui).await? {
             return shown.forgotten(&error);
         }
     }
     let namespace = args.access.namespace(&cluster);
-    let finding = doomed::find(selection, &cluster, &namespace, args.ignore_not_found);
-    let found = signals.or_stop(finding).await?;
+    let finding = doomed::find(selection, &reader, &namespace, args.ignore_not_found);
+    let found = reader.until_signal(finding, &mut signals, ui).await?;
     shown.begin(&found)?;
     let waves = waves::of(&found.objects);
     if args.dry_run {
-        let previewing = doomed::preview(&cluster, &waves, args.propagation.into(), shown);
-        return signals.or_stop(previewing).await;
+        let previewing = doomed::preview(&reader, &waves, args.propagation.into(), shown);
+        return reader.until_signal(previewing, &mut signals, ui).await;
     }
     args.work(cluster, clock).delete(waves, signals, shown).await
 }

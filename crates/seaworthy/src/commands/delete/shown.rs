@@ -150,8 +150,8 @@ impl<'a> Shown<'a> {
         warnings.iter().try_for_each(|one| self.board.say("Warning", &format!("{id}: {one}")))
     }
 
-    pub(super) fn would_fail(&mut self, id: &ObjectId, error: &ApiError) -> io::Result<()> {
-        self.refused(id, &error.to_string())
+    pub(super) fn would_fail(&mut self, id: &ObjectId, error: &str) -> io::Result<()> {
+        self.refused(id, error)
     }
 
     pub(super) fn forced(&mut self, id: &ObjectId, finalizers: &[String]) -> io::Result<()> {

@@ -12,6 +12,7 @@ use crate::cli::Output;
 use crate::command_error::CommandError;
 use crate::commands::apply::{SetArgs, refused};
 use crate::exit::Exit;
+use crate::running::Signals;
 use crate::ui::Ui;
 use crate::{kept, reading, runtime};
 use shown::Tally;
@@ -55,13 +56,14 @@ pub(crate) fn run(args: &DiffArgs, ui: &Ui) -> Result<(), CommandError> {
 }
 
 async fn diff(args: &DiffArgs, objects: Vec<Object>, ui: &Ui) -> Result<(), CommandError> {
+    let mut signals = Signals::listen()?;
     let cluster = args.access.connect().await?;
     let (means, patience) = (reading::means(&cluster), Duration::from(args.timeout));
     let set = args.set.set(objects, args.access.namespace(&cluster))?;
     let veil = kept::veil();
     let settings = args.set.settings(patience);
     let work = cluster.diff_set(set, settings, &means, &veil);
-    let found = reading::until_signal(work, &cluster, &means, patience, ui).await?;
+    let found = reading::until_signal(work, &cluster, &means, patience, &mut signals, ui).await?;
     let found = found.map_err(|error| refused(&error))?;
     let tally = Tally::of(&found);
     match ui.output() {

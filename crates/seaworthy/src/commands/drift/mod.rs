@@ -14,6 +14,7 @@ use crate::cli::Output;
 use crate::command_error::CommandError;
 use crate::commands::apply::{applyset, files, refused};
 use crate::exit::Exit;
+use crate::running::Signals;
 use crate::ui::Ui;
 use crate::{kept, reading, runtime};
 use shown::Found;
@@ -84,6 +85,7 @@ async fn drift(
     let (means, patience) = (reading::means(cluster), Duration::from(args.timeout));
     let settings = Settings { walk: Walk::Compare, patience, ..Settings::default() };
     let veil = kept::veil();
+    let mut signals = Signals::listen()?;
     let work = async {
         match subject {
             Subject::Set(set) => {
@@ -95,7 +97,7 @@ async fn drift(
                 .map(|(all, drifts)| Found::of_members(all, drifts)),
         }
     };
-    let found = reading::until_signal(work, cluster, &means, patience, ui).await?;
+    let found = reading::until_signal(work, cluster, &means, patience, &mut signals, ui).await?;
     let found = found.map_err(|error| refused(&error))?;
     match ui.output() {
         Output::Json => ui.json(&found.record())?,

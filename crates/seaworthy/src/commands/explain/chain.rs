@@ -3,61 +3,65 @@
 use std::io::Write as _;
 
 use events::NextStep;
-use objects::{Chain, Cluster, Object, ObjectId, Subject};
+use objects::{Chain, Object, ObjectId, Subject};
 use report::terminal::{Mishap, say};
 use serde_json::{Value, json};
 
-use crate::access::AccessArgs;
+use super::ExplainArgs;
 use crate::cli::Output;
 use crate::command_error::CommandError;
 use crate::commands::palette;
 use crate::exit::Exit;
-use crate::selection::{Selected, SelectionArgs, refused};
+use crate::reading::Reader;
+use crate::running::Signals;
+use crate::runtime;
+use crate::selection::Selected;
 use crate::ui::Ui;
 
 /// Tells of each object whether it is ready, and why not.
-pub(super) fn explain(
-    selection: &SelectionArgs,
-    access: &AccessArgs,
-    ui: &Ui,
-) -> Result<(), CommandError> {
-    let selection = selection.read()?;
-    let runtime = tokio::runtime::Runtime::new()?;
-    runtime.block_on(async {
-        let cluster = access.connect().await?;
-        let namespace = access.namespace(&cluster);
-        let selected = selection.resolve(&cluster, &namespace).await?;
-        let (objects, absent) = look(&cluster, selected).await?;
-        let mut records = Vec::new();
-        for object in &objects {
-            let chain = cluster.why_of(object).await;
-            match ui.output() {
-                Output::Json => records.push(record(object.id(), &chain)),
-                Output::Text => print(object.id(), &chain, ui)?,
+pub(super) fn explain(args: &ExplainArgs, ui: &Ui) -> Result<(), CommandError> {
+    let selection = args.selection.read()?;
+    runtime::block_on(async {
+        let mut signals = Signals::listen()?;
+        let cluster = args.access.connect().await?;
+        let reader = Reader::new(&cluster, args.timeout.into());
+        let namespace = args.access.namespace(&cluster);
+        let explaining = async {
+            let selected = selection.resolve(&reader, &namespace).await?;
+            let (objects, absent) = look(&reader, selected).await?;
+            let mut records = Vec::new();
+            for object in &objects {
+                let chain = cluster.why_of(object).await;
+                match ui.output() {
+                    Output::Json => records.push(record(object.id(), &chain)),
+                    Output::Text => print(object.id(), &chain, ui)?,
+                }
             }
-        }
-        if ui.output() == Output::Json {
-            ui.json(&records)?;
-        }
-        end(&objects, &absent)
+            if ui.output() == Output::Json {
+                ui.json(&records)?;
+            }
+            end(&objects, &absent)
+        };
+        reader.until_signal(explaining, &mut signals, ui).await
     })
 }
 
 async fn look(
-    cluster: &Cluster,
+    reader: &Reader,
     selected: Vec<Selected>,
 ) -> Result<(Vec<Object>, Vec<ObjectId>), CommandError> {
+    let cluster = &reader.cluster;
     let (mut objects, mut named) = (Vec::new(), Vec::new());
     for Selected { subject, .. } in selected {
         match subject {
             Subject::One(id) => named.push(id),
             Subject::Each(scope) => {
-                let listed = cluster.list(&scope).await.map_err(|error| refused(&error))?;
+                let listed = reader.ask(async || cluster.list(&scope).await).await?;
                 objects.extend(listed.objects);
             }
         }
     }
-    objects.extend(cluster.find(&named, |object| object).await.map_err(|error| refused(&error))?);
+    objects.extend(reader.ask(async || cluster.find(&named, |object| object).await).await?);
     named.retain(|id| !objects.iter().any(|object| object.id() == id));
     Ok((objects, named))
 }

@@ -24,6 +24,10 @@ pub(crate) struct ExplainArgs {
     #[command(flatten)]
     selection: SelectionArgs,
 
+    /// How long to repeat what fails for a moment
+    #[arg(long, value_name = "DURATION", default_value = "2m", value_parser = spec::Duration::parse)]
+    timeout: spec::Duration,
+
     #[command(flatten)]
     access: AccessArgs,
 }
@@ -34,7 +38,7 @@ pub(crate) fn run(args: &ExplainArgs, ui: &Ui) -> Result<(), CommandError> {
     }
     match args.selection.words() {
         [word] if !word.contains('/') && args.selection.is_by_name() => codes::one(code(word)?, ui),
-        _ => chain::explain(&args.selection, &args.access, ui),
+        _ => chain::explain(args, ui),
     }
 }
 
