@@ -76,6 +76,20 @@ pub(crate) enum Command {
 }
 
 impl Command {
+    /// Returns the name of a command on Kubernetes objects: those tell machines
+    /// of themselves in one envelope.
+    pub(crate) fn on_objects(&self) -> Option<&'static str> {
+        match self {
+            Self::Apply(_) => Some("apply"),
+            Self::Diff(_) => Some("diff"),
+            Self::Drift(_) => Some("drift"),
+            Self::Wait(_) => Some("wait"),
+            Self::Delete(_) => Some("delete"),
+            Self::Explain(args) if args.is_on_objects() => Some("explain"),
+            _ => None,
+        }
+    }
+
     /// Does what was asked.
     pub(crate) fn run(self, shared: &Shared, ui: &mut Ui) -> Result<(), CommandError> {
         match self {

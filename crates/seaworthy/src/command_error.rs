@@ -45,6 +45,11 @@ impl CommandError {
         Self { exit, message: Message::Told, hints: Vec::new() }
     }
 
+    /// The end of a command that has told all about it.
+    pub(crate) fn unless_done(exit: Exit) -> Result<(), Self> {
+        if exit == Exit::Done { Ok(()) } else { Err(Self::told(exit)) }
+    }
+
     /// Says what to do about it.
     #[must_use]
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -63,6 +68,11 @@ impl CommandError {
             Message::Error(failure) => failure.to_string(),
             Message::Told => String::new(),
         }
+    }
+
+    /// Returns what to do about it.
+    pub(crate) fn hints(&self) -> &[String] {
+        &self.hints
     }
 
     /// Prints the error for people.

@@ -9,6 +9,7 @@ mod board;
 mod cli;
 mod command_error;
 mod commands;
+mod envelope;
 mod exit;
 mod git_access;
 mod kept;
@@ -42,11 +43,15 @@ pub fn run() -> ExitCode {
     let cli = Cli::parse();
     cli.shared.color.write_global();
     let mut ui = Ui::new(cli.output);
+    let on_objects = cli.command.on_objects();
     let exit = match cli.command.run(&cli.shared, &mut ui) {
         Ok(()) => Exit::Done,
         Err(error) => {
             // Where even stderr is gone there is nobody left to tell.
             let _ = error.print(&mut ui.stderr());
+            if let Some(command) = on_objects.filter(|_| ui.owes_json()) {
+                let _ = envelope::print_error(command, &error, &ui);
+            }
             error.exit()
         }
     };

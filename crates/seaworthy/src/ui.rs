@@ -1,8 +1,11 @@
 //! The terminal, as far as commands see it.
 
+use std::cell::Cell;
 use std::io::{self, IsTerminal as _, Write};
+use std::time::Duration;
 
 use anstream::{AutoStream, ColorChoice};
+use events::Clock;
 use report::terminal::Screen;
 
 use crate::cli::Output;
@@ -15,6 +18,9 @@ pub(crate) struct Ui {
     stderr_colour: ColorChoice,
     can_ask: bool,
     moves: bool,
+    clock: Clock,
+    /// Whether machines have got what they asked for.
+    told: Cell<bool>,
 }
 
 impl Ui {
@@ -26,6 +32,8 @@ impl Ui {
             stderr_colour: AutoStream::choice(&io::stderr()),
             can_ask: io::stdin().is_terminal() && io::stderr().is_terminal(),
             moves: io::stderr().is_terminal() && !is_dumb(),
+            clock: Clock::real(),
+            told: Cell::new(false),
         }
     }
 
@@ -67,8 +75,19 @@ impl Ui {
         self.can_ask
     }
 
+    /// Returns how long the command has been at work.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.clock.elapsed()
+    }
+
+    /// Returns whether JSON was asked for, and none was printed yet.
+    pub(crate) fn owes_json(&self) -> bool {
+        self.output == Output::Json && !self.told.get()
+    }
+
     /// Prints a value as JSON to stdout.
     pub(crate) fn json(&self, value: &impl serde::Serialize) -> io::Result<()> {
+        self.told.set(true);
         let mut out = self.stdout();
         serde_json::to_writer_pretty(&mut out, value)?;
         writeln!(out)

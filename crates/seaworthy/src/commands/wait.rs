@@ -13,10 +13,10 @@ use crate::commands::palette;
 use crate::exit::Exit;
 use crate::reading::Reader;
 use crate::running::Signals;
-use crate::runtime;
 use crate::selection::{Selected, SelectionArgs};
 use crate::ui::Ui;
 use crate::waiting::{self, Ended};
+use crate::{envelope, runtime};
 
 /// Wait until Kubernetes objects are what they should be
 ///
@@ -91,12 +91,10 @@ async fn wait(
         say(palette(ui), "Interrupted", &words, &mut ui.stderr())?;
     }
     if ui.output() == Output::Json {
-        ui.json(&waiting::record(wait.goal(), &ended))?;
+        let (objects, more) = (waiting::objects(&ended), waiting::more(wait.goal(), &ended));
+        envelope::print("wait", ended.exit(), objects, more, ui)?;
     }
-    match ended.exit() {
-        Exit::Done => Ok(()),
-        exit => Err(CommandError::told(exit)),
-    }
+    CommandError::unless_done(ended.exit())
 }
 
 // === impl WaitArgs ===

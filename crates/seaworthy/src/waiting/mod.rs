@@ -9,7 +9,7 @@ mod words;
 use std::time::Duration;
 
 use events::Clock;
-use objects::{Cluster, Met, Miss, Missed, Unmet, Wait, WaitError};
+use objects::{Cluster, Met, Miss, Missed, ObjectId, Unmet, Wait, WaitError};
 
 use crate::board::FRAME;
 use crate::command_error::CommandError;
@@ -17,7 +17,7 @@ use crate::exit::Exit;
 use crate::ui::Ui;
 use shown::Shown;
 
-pub(crate) use record::record;
+pub(crate) use record::{more, objects};
 
 /// How a wait ended.
 pub(crate) enum Ended {
@@ -31,12 +31,23 @@ pub(crate) enum Ended {
 
 /// A wait that somebody has ended.
 pub(crate) struct Interrupted {
-    /// The goal, as it is written on the command line.
-    goal: String,
-    /// Who had not reached it, and what was missing.
-    open: Vec<(String, String)>,
+    /// Who had not reached the goal, and what was missing.
+    open: Vec<Awaited>,
+    /// Who had.
+    met: Vec<ObjectId>,
+    after: Duration,
+    /// How many looks failed.
+    errors: u32,
     /// How many had, and after how long, such as `after 3.0s, 2 ready`.
     pub(crate) words: String,
+}
+
+/// Somebody who is waited for.
+struct Awaited {
+    /// None where nobody is there yet.
+    id: Option<ObjectId>,
+    name: String,
+    missing: String,
 }
 
 /// Waits and tells people of it, until `stop` comes at the latest.

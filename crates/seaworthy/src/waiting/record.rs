@@ -1,56 +1,53 @@
 //! What a wait tells machines.
 
-use objects::{Goal, Met, Miss, ObjectId, Unmet};
+use objects::{Goal, Miss, Missed};
 use serde_json::{Value, json};
 
-use super::{Ended, Interrupted};
+use super::{Awaited, Ended};
 use crate::board::span;
+use crate::envelope::object;
 
-/// Returns how the wait for `goal` has ended.
-pub(crate) fn record(goal: &Goal, ended: &Ended) -> Value {
-    match ended {
-        Ended::Met(met) => of_met(goal, met),
-        Ended::Unmet(unmet) => of_unmet(unmet),
-        Ended::Interrupted(interrupted) => of_interrupted(interrupted),
-    }
+/// Returns what is told of each object: those that are not there yet first.
+pub(crate) fn objects(ended: &Ended) -> Vec<Value> {
+    let met = match ended {
+        Ended::Met(met) => &met.objects,
+        Ended::Unmet(unmet) => &unmet.met,
+        Ended::Interrupted(interrupted) => &interrupted.met,
+    };
+    let others: Vec<Value> = match ended {
+        Ended::Met(_) => Vec::new(),
+        Ended::Unmet(unmet) => unmet.missed.iter().map(missed).collect(),
+        Ended::Interrupted(interrupted) => interrupted.open.iter().map(awaited).collect(),
+    };
+    others.into_iter().chain(met.iter().map(|id| object(id, "met"))).collect()
 }
 
-fn of_interrupted(Interrupted { goal, open, .. }: &Interrupted) -> Value {
-    let open = open.iter().map(|(name, missing)| json!({ "object": name, "because": missing }));
-    json!({ "goal": goal, "met": false, "interrupted": true, "awaited": open.collect::<Vec<_>>() })
+/// Returns what is told of the wait for `goal` besides.
+pub(crate) fn more(goal: &Goal, ended: &Ended) -> Value {
+    let (met, after, errors) = match ended {
+        Ended::Met(met) => (true, met.after, met.errors),
+        Ended::Unmet(unmet) => (false, unmet.after, unmet.errors),
+        Ended::Interrupted(interrupted) => (false, interrupted.after, interrupted.errors),
+    };
+    json!({ "goal": goal.to_string(), "met": met, "waitedMs": span(after).0, "failedLooks": errors })
 }
 
-fn of_met(goal: &Goal, met: &Met) -> Value {
-    let objects: Vec<Value> = met.objects.iter().map(|id| object(Some(id), "met")).collect();
-    json!({ "goal": goal.to_string(), "met": true, "afterMs": millis(met.after),
-        "failedLooks": met.errors, "objects": objects })
+fn awaited(Awaited { id, missing, .. }: &Awaited) -> Value {
+    let mut record = id.as_ref().map_or(json!({ "result": "awaited" }), |id| object(id, "awaited"));
+    record["because"] = missing.clone().into();
+    record
 }
 
-fn of_unmet(unmet: &Unmet) -> Value {
-    let missed = unmet.missed.iter().map(|missed| {
-        let why = missed.why.as_ref().map_or("waiting", |why| match why {
-            Miss::TimedOut => "timed-out",
-            Miss::NotThere => "not-there",
-            Miss::Hopeless(_) => "hopeless",
-            Miss::Untold => "untold",
-            Miss::Refused(_) => "refused",
-        });
-        let mut object = object(missed.id.as_ref(), why);
-        object["because"] = missed.because.what.clone().into();
-        object["chain"] = missed.because.chain.clone().into();
-        object
+fn missed(missed: &Missed) -> Value {
+    let why = missed.why.as_ref().map_or("waiting", |why| match why {
+        Miss::TimedOut => "timed-out",
+        Miss::NotThere => "not-there",
+        Miss::Hopeless(_) => "hopeless",
+        Miss::Untold => "untold",
+        Miss::Refused(_) => "refused",
     });
-    let met = unmet.met.iter().map(|id| object(Some(id), "met"));
-    json!({ "goal": unmet.goal.to_string(), "met": false, "afterMs": millis(unmet.after),
-        "failedLooks": unmet.errors, "objects": missed.chain(met).collect::<Vec<_>>() })
-}
-
-fn object(id: Option<&ObjectId>, result: &str) -> Value {
-    let Some(id) = id else { return json!({ "result": result }) };
-    json!({ "apiVersion": id.kind.api_version(), "kind": id.kind.kind, "namespace": id.namespace,
-        "name": id.name, "result": result })
-}
-
-fn millis(duration: std::time::Duration) -> u64 {
-    span(duration).0
+    let mut record = missed.id.as_ref().map_or(json!({ "result": why }), |id| object(id, why));
+    record["because"] = missed.because.what.clone().into();
+    record["chain"] = missed.because.chain.clone().into();
+    record
 }

@@ -1,6 +1,6 @@
 //! What a wait shows.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use events::{Because, Clock, NextStep};
 use objects::{Goal, Met, Miss, Missed, ObjectId, Subject, Unmet, Wait, WaitEvent};
 use report::terminal::Mishap;
 
-use super::Interrupted;
 use super::words::{state, subjects, verb, wish};
+use super::{Awaited, Interrupted};
 use crate::board::{Board, count, span};
 use crate::ui::Ui;
 
@@ -30,6 +30,10 @@ pub(super) struct Shown<'a> {
     waited_for: BTreeSet<ObjectId>,
     met: BTreeSet<ObjectId>,
     troubles: BTreeSet<String>,
+    /// How many looks failed.
+    errors: u32,
+    /// Who is meant by a name on the board.
+    named: BTreeMap<String, ObjectId>,
 }
 
 /// How objects are called: with their namespace only where there are several.
@@ -49,6 +53,8 @@ impl<'a> Shown<'a> {
             waited_for: BTreeSet::new(),
             met: BTreeSet::new(),
             troubles: BTreeSet::new(),
+            errors: 0,
+            named: BTreeMap::new(),
         }
     }
 
@@ -79,6 +85,7 @@ impl<'a> Shown<'a> {
                 if let Some(id) = id {
                     self.met.remove(id);
                     self.waited_for.insert(id.clone());
+                    self.named.insert(name.clone(), id.clone());
                 }
                 self.board.wait_for(&name, &in_short(because))?;
             }
@@ -90,6 +97,7 @@ impl<'a> Shown<'a> {
                     span(*stable).roughly()
                 );
                 if self.few || self.waited_for.contains(id) {
+                    self.named.insert(name.clone(), id.clone());
                     self.board.wait_for(&name, &words)?;
                 }
             }
@@ -103,6 +111,7 @@ impl<'a> Shown<'a> {
             }
             // What fails fails many times in a row; once is enough to know.
             WaitEvent::Trouble { error, .. } => {
+                self.errors += 1;
                 let words = clipped(&error.to_string());
                 if self.troubles.insert(words.clone()) {
                     self.board.say("Trouble", &words)?;
@@ -190,17 +199,22 @@ impl<'a> Shown<'a> {
     pub(super) fn interrupted(&mut self, after: Duration) -> io::Result<Interrupted> {
         let open = self.open();
         self.board.end()?;
-        for (name, missing) in &open {
+        for Awaited { name, missing, .. } in &open {
             let words =
                 if name.is_empty() { missing.clone() } else { format!("{name}: {missing}") };
             self.board.say("Awaited", &words)?;
         }
         let words = format!("after {}, {} {}", span(after), self.met.len(), state(&self.goal));
-        Ok(Interrupted { goal: self.goal.to_string(), open, words })
+        let met = self.met.iter().cloned().collect();
+        Ok(Interrupted { open, met, after, errors: self.errors, words })
     }
 
-    fn open(&self) -> Vec<(String, String)> {
-        self.board.waiting().map(|(name, missing)| (name.to_owned(), missing.to_owned())).collect()
+    fn open(&self) -> Vec<Awaited> {
+        let awaited = |(name, missing): (&str, &str)| {
+            let id = self.named.get(name).cloned();
+            Awaited { id, name: name.to_owned(), missing: missing.to_owned() }
+        };
+        self.board.waiting().map(awaited).collect()
     }
 }
 

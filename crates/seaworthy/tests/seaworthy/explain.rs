@@ -25,8 +25,8 @@ fn an_object_is_explained_down_to_what_is_closest_to_the_cause() {
     }
     let ran = quay.run("explain", &["deploy", "--all", "-o", "json"]);
     let record: Value = serde_json::from_str(&ran.stdout).unwrap();
-    assert_eq!(record[0]["ready"], false, "{ran}");
-    assert_eq!(record[0]["chain"][0]["who"], "deployment web", "{ran}");
+    assert_eq!(record["objects"][0]["result"], "not ready", "{ran}");
+    assert_eq!(record["objects"][0]["chain"][0]["who"], "deployment web", "{ran}");
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod apply_wait;
 mod cluster_file;
 mod delete;
 mod differences;
+mod envelope;
 mod examples;
 mod explain;
 mod generated;

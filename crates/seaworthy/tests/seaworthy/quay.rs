@@ -105,10 +105,15 @@ pub(crate) fn hear(child: &mut Child, words: &str) -> String {
     panic!("it ended without a word of {words}: {}", String::from_utf8_lossy(&said));
 }
 
-/// Presses Ctrl-C, and returns the exit code and the last words.
-pub(crate) fn interrupt(mut child: Child) -> (i32, String) {
+/// Presses Ctrl-C, and goes on.
+pub(crate) fn press(child: &Child) {
     let pid = Pid::from_raw(child.id().try_into().unwrap()).unwrap();
     kill_process(pid, Signal::INT).unwrap();
+}
+
+/// Presses Ctrl-C, and returns the exit code and the last words.
+pub(crate) fn interrupt(mut child: Child) -> (i32, String) {
+    press(&child);
     let mut said = String::new();
     child.stderr.as_mut().unwrap().read_to_string(&mut said).unwrap();
     (child.wait().unwrap().code().unwrap(), said)

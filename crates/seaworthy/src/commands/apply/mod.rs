@@ -24,12 +24,12 @@ use crate::commands::palette;
 use crate::exit::Exit;
 use crate::kept::Kept;
 use crate::running::Signals;
-use crate::runtime;
 use crate::silence::Silence;
 use crate::ui::Ui;
 use crate::waiting::{self, Ended};
+use crate::{envelope, runtime};
 
-pub(crate) use record::{conflicts, ended, identity};
+pub(crate) use record::{conflicts, ended};
 pub(crate) use set_args::{SetArgs, applyset, refused};
 pub(crate) use shown::{objects, told};
 
@@ -176,19 +176,22 @@ fn finish(
     ended: Option<&Ended>,
     ui: &Ui,
 ) -> Result<(), CommandError> {
-    match (ui.output(), ended) {
-        (Output::Json, _) => ui.json(&record::record(report, printer.dry_run(), ended))?,
-        (Output::Text, None) => printer.end(report, means.clock.elapsed())?,
-        (Output::Text, Some(Ended::Interrupted(wait))) => printer.interrupted(report, wait)?,
-        (Output::Text, Some(_)) => {}
-    }
     let exit = match ended {
         Some(ended) => ended.exit(),
         None if report.is_whole() => Exit::Done,
         None if means.cancel.is_cancelled() => Exit::Interrupted,
         None => Exit::Refused,
     };
-    if exit == Exit::Done { Ok(()) } else { Err(CommandError::told(exit)) }
+    match (ui.output(), ended) {
+        (Output::Json, _) => {
+            let more = record::more(report, printer.dry_run(), ended);
+            envelope::print("apply", exit, record::objects(report), more, ui)?;
+        }
+        (Output::Text, None) => printer.end(report, means.clock.elapsed())?,
+        (Output::Text, Some(Ended::Interrupted(wait))) => printer.interrupted(report, wait)?,
+        (Output::Text, Some(_)) => {}
+    }
+    CommandError::unless_done(exit)
 }
 
 // === impl ApplyArgs ===

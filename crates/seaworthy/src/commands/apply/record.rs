@@ -1,22 +1,27 @@
 //! What `apply` tells machines.
 
 use objects::set::{End, Outcome, Pruned, Report, Step, StepError};
-use objects::{Goal, ObjectId, Trouble};
+use objects::{Goal, Trouble};
 use serde_json::{Value, json};
 
+use crate::envelope::identity;
 use crate::waiting::{self, Ended};
 
-/// Returns the report.
-pub(super) fn record(report: &Report, dry_run: bool, waited: Option<&Ended>) -> Value {
-    let objects: Vec<Value> = report.steps.iter().map(object).collect();
-    let pruned: Vec<Value> = report.pruned.iter().map(ended).collect();
-    json!({ "dryRun": dry_run, "whole": report.is_whole(), "objects": objects, "pruned": pruned,
-        "notPruned": report.not_pruned, "waited": waited.map(|ended| waiting::record(&Goal::Ready, ended)) })
+/// Returns what is told of each object.
+pub(super) fn objects(report: &Report) -> Vec<Value> {
+    report.steps.iter().map(object).collect()
 }
 
-pub(crate) fn identity(id: &ObjectId) -> Value {
-    json!({ "apiVersion": id.kind.api_version(), "kind": id.kind.kind,
-        "namespace": id.namespace, "name": id.name })
+/// Returns what is told besides.
+pub(super) fn more(report: &Report, dry_run: bool, waited: Option<&Ended>) -> Value {
+    let pruned: Vec<Value> = report.pruned.iter().map(ended).collect();
+    let waited = waited.map(|ended| {
+        let mut waited = waiting::more(&Goal::Ready, ended);
+        waited["objects"] = waiting::objects(ended).into();
+        waited
+    });
+    json!({ "dryRun": dry_run, "whole": report.is_whole(), "pruned": pruned,
+        "notPruned": report.not_pruned, "waited": waited })
 }
 
 fn object(step: &Step) -> Value {

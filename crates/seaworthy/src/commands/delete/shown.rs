@@ -16,6 +16,7 @@ use super::stuck;
 use crate::board::{Board, count, span};
 use crate::cli::Output;
 use crate::command_error::CommandError;
+use crate::envelope;
 use crate::exit::Exit;
 use crate::ui::Ui;
 
@@ -34,6 +35,8 @@ pub(super) struct Shown<'a> {
     marked: usize,
     records: Vec<Value>,
     not_forced: BTreeMap<ObjectId, String>,
+    /// Who is meant by a name on the board.
+    awaited: BTreeMap<String, ObjectId>,
     exit: Exit,
 }
 
@@ -51,6 +54,7 @@ impl<'a> Shown<'a> {
             marked: 0,
             records,
             not_forced,
+            awaited: BTreeMap::new(),
             exit: Exit::Done,
         }
     }
@@ -89,7 +93,9 @@ impl<'a> Shown<'a> {
             RemovalEvent::Waiting(waiting) => {
                 let missing = waiting.remains.as_ref().map(objects::Remains::says);
                 let missing = missing.unwrap_or_else(|| waiting.because().what);
-                self.board.wait_for(&waiting.doomed.id.to_string(), &missing)?;
+                let (id, name) = (&waiting.doomed.id, waiting.doomed.id.to_string());
+                self.board.wait_for(&name, &missing)?;
+                self.awaited.insert(name, id.clone());
             }
             RemovalEvent::Gone { id, .. } => self.gone(id)?,
             RemovalEvent::Warned { id, warning } => {
@@ -217,7 +223,9 @@ impl<'a> Shown<'a> {
             self.board.waiting().map(|(name, why)| (name.to_owned(), why.to_owned())).collect();
         for (name, missing) in open {
             self.board.done(&name);
-            self.records.push(json!({ "object": name, "result": "awaited", "because": missing }));
+            if let Some(id) = self.awaited.get(&name).cloned() {
+                self.record(&id, "awaited", Some(&missing));
+            }
             self.board.say("Awaited", &format!("{name}: {missing}"))?;
         }
         self.board.say(
@@ -260,16 +268,15 @@ impl<'a> Shown<'a> {
 
     fn finish(self, mode: &str) -> Result<(), CommandError> {
         if self.ui.output() == Output::Json {
-            let after = span(self.clock.elapsed()).0;
-            self.ui
-                .json(&json!({ "mode": mode, "whole": self.exit == Exit::Done, "afterMs": after,
-                "objects": self.records }))?;
+            let whole = json!({ "mode": mode, "whole": self.exit == Exit::Done });
+            envelope::print("delete", self.exit, self.records, whole, self.ui)?;
         }
-        if self.exit == Exit::Done { Ok(()) } else { Err(CommandError::told(self.exit)) }
+        CommandError::unless_done(self.exit)
     }
 
     fn record(&mut self, id: &ObjectId, result: &str, because: Option<&str>) {
-        self.records.push(json!({ "apiVersion": id.kind.api_version(), "kind": id.kind.kind,
-            "namespace": id.namespace, "name": id.name, "result": result, "because": because }));
+        let mut record = envelope::object(id, result);
+        record["because"] = because.into();
+        self.records.push(record);
     }
 }

@@ -14,7 +14,7 @@ use crate::commands::apply::{SetArgs, refused};
 use crate::exit::Exit;
 use crate::running::Signals;
 use crate::ui::Ui;
-use crate::{kept, reading, runtime};
+use crate::{envelope, kept, reading, runtime};
 use shown::Tally;
 
 /// Show what an apply would change, and change nothing
@@ -66,15 +66,19 @@ async fn diff(args: &DiffArgs, objects: Vec<Object>, ui: &Ui) -> Result<(), Comm
     let found = reading::until_signal(work, &cluster, &means, patience, &mut signals, ui).await?;
     let found = found.map_err(|error| refused(&error))?;
     let tally = Tally::of(&found);
+    let exit = match (tally.failed, tally.differs(), args.exit_code) {
+        (1.., ..) => Exit::Refused,
+        (0, false, _) => Exit::Done,
+        (0, true, Whose::Seaworthy) => Exit::Different,
+        // What is 1 for us, a bug, is "different" for kubectl.
+        (0, true, Whose::Kubectl) => Exit::Internal,
+    };
     match ui.output() {
-        Output::Json => ui.json(&shown::record(&found, &tally))?,
+        Output::Json => {
+            let more = shown::more(&found, &tally);
+            envelope::print("diff", exit, shown::records(&found), more, ui)?;
+        }
         Output::Text => shown::print(&found, &tally, means.clock.elapsed(), ui)?,
     }
-    match (tally.failed, tally.differs(), args.exit_code) {
-        (1.., ..) => Err(CommandError::told(Exit::Refused)),
-        (0, false, _) => Ok(()),
-        (0, true, Whose::Seaworthy) => Err(CommandError::told(Exit::Different)),
-        // What is 1 for us, a bug, is "different" for kubectl.
-        (0, true, Whose::Kubectl) => Err(CommandError::told(Exit::Internal)),
-    }
+    CommandError::unless_done(exit)
 }

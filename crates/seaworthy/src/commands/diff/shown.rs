@@ -8,8 +8,9 @@ use objects::set::{Compared, End, Finding, SetDiff};
 use report::terminal::say;
 use serde_json::{Value, json};
 
-use crate::commands::apply::{conflicts, ended, identity, objects, told};
+use crate::commands::apply::{conflicts, ended, objects, told};
 use crate::commands::palette;
+use crate::envelope::identity;
 use crate::paint::paint;
 use crate::ui::Ui;
 
@@ -124,11 +125,15 @@ fn print_pruned(found: &SetDiff, ui: &Ui) -> io::Result<()> {
 }
 
 /// The differences for machines.
-pub(super) fn record(found: &SetDiff, tally: &Tally) -> Value {
-    let objects: Vec<Value> = found.objects.iter().map(object).collect();
+pub(super) fn records(found: &SetDiff) -> Vec<Value> {
+    found.objects.iter().map(object).collect()
+}
+
+/// What machines are told besides.
+pub(super) fn more(found: &SetDiff, tally: &Tally) -> Value {
     let pruned: Vec<Value> = found.pruned.iter().map(ended).collect();
-    json!({ "different": tally.differs(), "failed": tally.failed, "objects": objects,
-        "pruned": pruned, "notPruned": found.not_pruned })
+    json!({ "different": tally.differs(), "failed": tally.failed, "pruned": pruned,
+        "notPruned": found.not_pruned })
 }
 
 fn object(one: &Compared<Diff>) -> Value {

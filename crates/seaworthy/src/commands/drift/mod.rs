@@ -16,7 +16,7 @@ use crate::commands::apply::{applyset, files, refused};
 use crate::exit::Exit;
 use crate::running::Signals;
 use crate::ui::Ui;
-use crate::{kept, reading, runtime};
+use crate::{envelope, kept, reading, runtime};
 use shown::Found;
 
 /// Show what others have changed of our objects, who and when
@@ -99,13 +99,14 @@ async fn drift(
     };
     let found = reading::until_signal(work, cluster, &means, patience, &mut signals, ui).await?;
     let found = found.map_err(|error| refused(&error))?;
+    let exit = match (found.failed.len(), found.has_drifted()) {
+        (1.., _) => Exit::Refused,
+        (0, true) => Exit::Different,
+        (0, false) => Exit::Done,
+    };
     match ui.output() {
-        Output::Json => ui.json(&found.record())?,
+        Output::Json => envelope::print("drift", exit, found.records(), found.more(), ui)?,
         Output::Text => found.print(means.clock.elapsed(), ui)?,
     }
-    match (found.failed.len(), found.has_drifted()) {
-        (1.., _) => Err(CommandError::told(Exit::Refused)),
-        (0, true) => Err(CommandError::told(Exit::Different)),
-        (0, false) => Ok(()),
-    }
+    CommandError::unless_done(exit)
 }

@@ -9,8 +9,9 @@ use objects::set::{Compared, Finding, StepError};
 use report::terminal::say;
 use serde_json::{Value, json};
 
-use crate::commands::apply::{objects, told};
+use crate::commands::apply::{conflicts, objects, told};
 use crate::commands::palette;
+use crate::envelope::object;
 use crate::paint::paint;
 use crate::ui::Ui;
 
@@ -96,16 +97,30 @@ impl Found {
         format!("{}{colon}{}", objects(self.all), parts.join(", "))
     }
 
-    /// The drift for machines.
-    pub(super) fn record(&self) -> Value {
-        let names = |ids: &[ObjectId]| ids.iter().map(ToString::to_string).collect::<Vec<_>>();
-        let pending: Vec<ObjectId> = self.pending.iter().map(|(id, _)| id.clone()).collect();
-        let failed = self
-            .failed
-            .iter()
-            .map(|(id, error)| json!({ "id": id.to_string(), "because": error.to_string() }));
-        json!({ "drifted": self.has_drifted(), "lookedAt": self.all, "objects": self.drifts,
-            "gone": names(&self.gone), "notApplied": names(&pending),
-            "failed": failed.collect::<Vec<Value>>() })
+    /// The drift for machines. Objects of which there is nothing to tell are
+    /// only counted.
+    pub(super) fn records(&self) -> Vec<Value> {
+        let drifts = self.drifts.iter().map(|drift| {
+            let mut record = object(&drift.id, "drifted");
+            record["drifted"] = json!(drift.drifted);
+            record["pending"] = json!(drift.pending);
+            record
+        });
+        let gone = self.gone.iter().map(|id| object(id, "gone"));
+        let has_drifted = |id: &ObjectId| self.drifts.iter().any(|drift| drift.id == *id);
+        let pending = self.pending.iter().filter(|(id, _)| !has_drifted(id));
+        let pending = pending.map(|(id, _)| object(id, "not applied"));
+        let failed = self.failed.iter().map(|(id, error)| {
+            let mut record = object(id, "failed");
+            record["because"] = error.to_string().into();
+            record["conflicts"] = conflicts(error);
+            record
+        });
+        drifts.chain(gone).chain(pending).chain(failed).collect()
+    }
+
+    /// What machines are told besides.
+    pub(super) fn more(&self) -> Value {
+        json!({ "drifted": self.has_drifted(), "lookedAt": self.all, "failed": self.failed.len() })
     }
 }

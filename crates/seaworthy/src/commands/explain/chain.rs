@@ -14,9 +14,9 @@ use crate::commands::palette;
 use crate::exit::Exit;
 use crate::reading::Reader;
 use crate::running::Signals;
-use crate::runtime;
 use crate::selection::Selected;
 use crate::ui::Ui;
+use crate::{envelope, runtime};
 
 /// Tells of each object whether it is ready, and why not.
 pub(super) fn explain(args: &ExplainArgs, ui: &Ui) -> Result<(), CommandError> {
@@ -37,10 +37,13 @@ pub(super) fn explain(args: &ExplainArgs, ui: &Ui) -> Result<(), CommandError> {
                     Output::Text => print(object.id(), &chain, ui)?,
                 }
             }
-            if ui.output() == Output::Json {
-                ui.json(&records)?;
+            let end = end(&objects, &absent);
+            if ui.output() == Output::Json && !records.is_empty() {
+                records.extend(absent.iter().map(|id| envelope::object(id, "absent")));
+                let exit = end.as_ref().map_or_else(CommandError::exit, |()| Exit::Done);
+                envelope::print("explain", exit, records, json!({}), ui)?;
             }
-            end(&objects, &absent)
+            end
         };
         reader.until_signal(explaining, &mut signals, ui).await
     })
@@ -83,8 +86,10 @@ fn print(id: &ObjectId, chain: &Chain, ui: &Ui) -> std::io::Result<()> {
 
 fn record(id: &ObjectId, chain: &Chain) -> Value {
     let links = chain.links.iter().map(|link| json!({ "who": link.who, "says": link.says }));
-    json!({ "apiVersion": id.kind.api_version(), "kind": id.kind.kind, "namespace": id.namespace,
-        "name": id.name, "ready": chain.links.is_empty(), "chain": links.collect::<Vec<_>>() })
+    let result = if chain.links.is_empty() { "ready" } else { "not ready" };
+    let mut record = envelope::object(id, result);
+    record["chain"] = links.collect();
+    record
 }
 
 fn end(objects: &[Object], absent: &[ObjectId]) -> Result<(), CommandError> {

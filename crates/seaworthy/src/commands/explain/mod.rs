@@ -32,13 +32,27 @@ pub(crate) struct ExplainArgs {
     access: AccessArgs,
 }
 
+impl ExplainArgs {
+    /// Returns whether objects are to be explained, and no code.
+    pub(crate) fn is_on_objects(&self) -> bool {
+        !self.selection.is_empty() && self.word_of_a_code().is_none()
+    }
+
+    fn word_of_a_code(&self) -> Option<&str> {
+        match self.selection.words() {
+            [word] if !word.contains('/') && self.selection.is_by_name() => Some(word),
+            _ => None,
+        }
+    }
+}
+
 pub(crate) fn run(args: &ExplainArgs, ui: &Ui) -> Result<(), CommandError> {
     if args.selection.is_empty() {
         return codes::all(ui);
     }
-    match args.selection.words() {
-        [word] if !word.contains('/') && args.selection.is_by_name() => codes::one(code(word)?, ui),
-        _ => chain::explain(args, ui),
+    match args.word_of_a_code() {
+        Some(word) => codes::one(code(word)?, ui),
+        None => chain::explain(args, ui),
     }
 }
 
