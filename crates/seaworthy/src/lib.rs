@@ -5,6 +5,7 @@
 //! terminal, the environment and the process's exit.
 
 mod access;
+mod advice;
 mod board;
 mod cli;
 mod command_error;

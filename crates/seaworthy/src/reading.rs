@@ -10,6 +10,7 @@ use events::{Clock, Errand, RunId};
 use objects::set::{Means, Persistence};
 use objects::{ApiError, Cluster};
 
+use crate::advice;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::kept::Kept;
@@ -58,7 +59,7 @@ impl Reader {
 
 /// Words for an API that said no, or nothing.
 pub(crate) fn refused(error: &ApiError) -> CommandError {
-    CommandError::say(Exit::Refused, error.to_string())
+    CommandError::say(Exit::Refused, advice::of_api(error))
 }
 
 /// Returns the means for what sends nothing that changes anything: it knows what

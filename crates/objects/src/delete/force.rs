@@ -34,9 +34,7 @@ pub enum ForceHolders {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotForced {
     /// It holds others, and that was not allowed.
-    #[error(
-        "{0} is not forced: what is left of its objects would stay in the database for ever; look what keeps them, or say so twice"
-    )]
+    #[error("{0} is not forced: what is left of its objects would stay in the database for ever")]
     Holder(String),
     /// Nobody has deleted it.
     #[error("{0} is not marked for deletion; delete it first")]

@@ -102,6 +102,12 @@ impl ApiError {
         problems.iter_mut().filter(|problem| problem.reason == told::NOT_DECLARED)
     }
 
+    /// Says what was tried and what came of it, for whoever knows better than
+    /// [`Trouble::next`] what to do about it.
+    pub fn without_advice(&self) -> String {
+        format!("could not {}: {}", self.tried, self.trouble)
+    }
+
     /// Returns what was tried, such as `apply configmap/a in namespace b`.
     pub fn tried(&self) -> &str {
         &self.tried

@@ -147,7 +147,7 @@ impl Trouble {
             }
             Self::NamespaceMissing(_) => Some("apply the namespace first"),
             Self::NamespaceTerminating(_) => Some("wait until it is gone"),
-            Self::Ownership(_) => Some("leave these fields out, or take them by force"),
+            Self::Ownership(_) => Some("leave these fields out, or take them over"),
             Self::Changed(_) => Some("look again"),
             Self::TooLarge => Some("an object has at most 1.5 MiB; split it"),
             Self::Invalid(_) => Some("correct the manifest"),

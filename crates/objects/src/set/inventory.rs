@@ -54,7 +54,7 @@ pub enum InventoryError {
     #[error("{0} is there already and is no inventory; choose another name")]
     SomethingElse(Box<ObjectId>),
     /// The set belongs to another tool.
-    #[error("{parent} is an inventory of {tool}; adopt it by force to take the set over")]
+    #[error("{parent} is an inventory of {tool}")]
     AnotherTool {
         /// The inventory.
         parent: Box<ObjectId>,
@@ -245,7 +245,7 @@ mod tests {
         kubectls["metadata"]["annotations"][TOOLING] = "kubectl/v1.36.3".into();
         let kubectls = Object::new(kubectls).unwrap();
         let told = inventory.read(&kubectls, false).unwrap_err().to_string();
-        assert!(told.contains("is an inventory of kubectl; adopt it by force"), "{told}");
+        assert!(told.contains("is an inventory of kubectl"), "{told}");
         assert!(inventory.read(&kubectls, true).is_ok());
         let labelled = inventory.claim(vec![kubectls]).unwrap();
         let told = inventory.claim(labelled).unwrap_err().to_string();

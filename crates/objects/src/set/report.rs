@@ -118,7 +118,7 @@ fn over(expected: &str, found: Option<&str>) -> String {
 
 fn not_ours(owner: Option<&str>) -> String {
     match owner {
-        Some(owner) => format!("it belongs to {owner}; take it from there, or adopt it by force"),
-        None => "it is there already, and was not made by us; adopt it, or rename it".to_owned(),
+        Some(owner) => format!("it belongs to {owner}"),
+        None => "it is there already, and was not made by us".to_owned(),
     }
 }

@@ -94,7 +94,7 @@ async fn fields_of_others_are_listed_and_taken_only_by_force() {
     assert!(fields.iter().all(|field| field.manager == "kubectl-create"), "{fields:?}");
     let text = error.to_string();
     assert!(text.contains("`data.k` belongs to kubectl-create"), "{text}");
-    assert!(text.ends_with("leave these fields out, or take them by force"), "{text}");
+    assert!(text.ends_with("leave these fields out, or take them over"), "{text}");
     assert!(!error.class().is_retryable());
     let taken = harbour.apply_as(&ours, Ownership::Take).await.unwrap();
     assert_eq!(taken.object.text("/data/k"), Some("ours"));

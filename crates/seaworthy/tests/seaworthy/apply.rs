@@ -116,6 +116,7 @@ fn conflicts_are_told_with_manager_and_path_and_taken_by_force() {
     let refused = shore.run("apply", &["-f", "all.yaml"]);
     assert_eq!(refused.exit, 4, "{refused}");
     assert!(refused.stderr.contains("`data.k` belongs to kubectl-create"), "{refused}");
+    assert!(refused.stderr.contains("or take them with `--force-conflicts`"), "{refused}");
     assert!(refused.stderr.contains("Not whole 2 objects: 1 created, 1 failed"), "{refused}");
 
     let json = shore.run("apply", &["-f", "all.yaml", "-o", "json"]);
@@ -127,6 +128,16 @@ fn conflicts_are_told_with_manager_and_path_and_taken_by_force() {
 
     let forced = shore.run("apply", &["-f", "all.yaml", "--force-conflicts"]);
     assert_eq!(forced.exit, 0, "{forced}");
+
+    shore.kubectl(&["create", "cm", "c"]);
+    shore.workplace.write("c.yaml", map("c", "1"));
+    let theirs = shore.run("apply", &["-f", "c.yaml", "--adopt", "never"]);
+    assert_eq!(theirs.exit, 4, "{theirs}");
+    assert!(theirs.stderr.contains("adopt it with `--adopt unmanaged`"), "{theirs}");
+    shore.kubectl(&["annotate", "cm", "c", "meta.helm.sh/release-name=shop"]);
+    let helms = shore.run("apply", &["-f", "c.yaml"]);
+    assert!(helms.stderr.contains("it belongs to the Helm release shop"), "{helms}");
+    assert!(helms.stderr.contains("adopt it with `--adopt always`"), "{helms}");
     assert_eq!(shore.kubectl(&["get", "cm", "a", "-o", "jsonpath={.data.k}"]), "1");
 }
 

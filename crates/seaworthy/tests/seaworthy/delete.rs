@@ -134,6 +134,7 @@ fn a_namespace_is_forced_only_when_told_twice() {
     let once = quay.run("delete", &[&doomed, "--timeout", "3s", "--force-finalizers"]);
     assert_eq!(once.exit, 6, "{once}");
     assert!(once.stderr.contains("is not forced"), "{once}");
+    assert!(once.stderr.contains("or give `--force-finalizers` twice"), "{once}");
     assert!(once.stderr.contains("configmap/held, kept by example.com/stay"), "{once}");
     let next = format!("seaworthy delete configmap/held -n {name} --force-finalizers");
     assert!(once.stderr.contains(&next), "{once}");

@@ -4,6 +4,7 @@ use objects::set::{End, Outcome, Pruned, Report, Step, StepError};
 use objects::{Goal, Trouble};
 use serde_json::{Value, json};
 
+use crate::advice;
 use crate::envelope::identity;
 use crate::waiting::{self, Ended};
 
@@ -36,7 +37,7 @@ fn object(step: &Step) -> Value {
         }
         Outcome::Failed(error) => {
             record["result"] = "failed".into();
-            record["because"] = error.to_string().into();
+            record["because"] = advice::of_step(error).into();
             record["conflicts"] = conflicts(error);
         }
         Outcome::Left { because } => {
@@ -62,7 +63,7 @@ pub(crate) fn ended(pruned: &Pruned) -> Value {
         End::Detached { because } => ("detached", Some(because.clone())),
         End::Kept { because } => ("kept", Some(because.clone())),
         End::Stuck { because } => ("stuck", Some(because.clone())),
-        End::Failed(error) => ("failed", Some(error.to_string())),
+        End::Failed(error) => ("failed", Some(advice::of_api(error))),
     };
     record["result"] = result.into();
     record["because"] = because.into();

@@ -8,6 +8,7 @@ use objects::set::{Adopt, Inventory, InventoryError, Prune, Set, SetError, Setti
 use objects::{Object, Ownership};
 
 use super::files;
+use crate::advice;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 
@@ -100,5 +101,12 @@ pub(crate) fn refused(error: &SetError) -> CommandError {
         ) => Exit::Usage,
         SetError::Inventory(_) | SetError::Api(_) | SetError::Owners(_) => Exit::Refused,
     };
-    CommandError::new(exit, error)
+    let said = match error {
+        SetError::Api(error) => CommandError::say(exit, advice::of_api(error)),
+        _ => CommandError::new(exit, error),
+    };
+    match advice::for_set(error) {
+        Some(next) => said.hint(next),
+        None => said,
+    }
 }

@@ -7,6 +7,7 @@ use objects::set::{End, Outcome, Pruned, Report, Step, StepError};
 use objects::{Change, ObjectId};
 use report::terminal::{Palette, say};
 
+use crate::advice;
 use crate::board;
 use crate::cli::Output;
 use crate::commands::palette;
@@ -63,8 +64,8 @@ impl Line {
 /// The errors of the API name their object themselves.
 pub(crate) fn told(id: &ObjectId, error: &StepError) -> String {
     match error {
-        StepError::Api(error) => error.to_string(),
-        other => format!("{id}: {other}"),
+        StepError::Api(_) => advice::of_step(error),
+        _ => format!("{id}: {}", advice::of_step(error)),
     }
 }
 
@@ -210,6 +211,6 @@ fn end(pruned: &Pruned) -> (&'static str, String) {
         End::Detached { because } => ("Detached", format!("{id}: {because}")),
         End::Kept { because } => ("Kept", format!("{id}: {because}")),
         End::Stuck { because } => ("Stuck", format!("{id}: {because}")),
-        End::Failed(error) => ("Failed", error.to_string()),
+        End::Failed(error) => ("Failed", advice::of_api(error)),
     }
 }

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use super::doomed::Found;
 use super::force::ForceError;
 use super::stuck;
+use crate::advice;
 use crate::board::{Board, count, span};
 use crate::cli::Output;
 use crate::command_error::CommandError;
@@ -176,7 +177,11 @@ impl<'a> Shown<'a> {
     }
 
     pub(super) fn not_forced(&mut self, id: &ObjectId, error: &ForceError) {
-        self.not_forced.insert(id.clone(), error.to_string());
+        let words = match error {
+            ForceError::Refused(error) => advice::of_not_forced(error),
+            ForceError::Api(error) => advice::of_api(error),
+        };
+        self.not_forced.insert(id.clone(), words);
     }
 
     /// Tells what is stuck, and why.

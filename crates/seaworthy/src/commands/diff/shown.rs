@@ -8,6 +8,7 @@ use objects::set::{Compared, End, Finding, SetDiff};
 use report::terminal::say;
 use serde_json::{Value, json};
 
+use crate::advice;
 use crate::commands::apply::{conflicts, ended, objects, told};
 use crate::commands::palette;
 use crate::envelope::identity;
@@ -115,7 +116,9 @@ fn print_pruned(found: &SetDiff, ui: &Ui) -> io::Result<()> {
             End::Stuck { because } | End::Kept { because } => {
                 say(palette, "Kept", &format!("{id}: {because}"), &mut ui.stderr())?;
             }
-            End::Failed(error) => say(palette, "Failed", &error.to_string(), &mut ui.stderr())?,
+            End::Failed(error) => {
+                say(palette, "Failed", &advice::of_api(error), &mut ui.stderr())?;
+            }
         }
     }
     match found.not_pruned {
@@ -158,7 +161,7 @@ fn object(one: &Compared<Diff>) -> Value {
         }
         Finding::Failed(error) => {
             record["result"] = "failed".into();
-            record["because"] = error.to_string().into();
+            record["because"] = advice::of_step(error).into();
             record["conflicts"] = conflicts(error);
         }
     }

@@ -9,6 +9,7 @@ use objects::set::{Compared, Finding, StepError};
 use report::terminal::say;
 use serde_json::{Value, json};
 
+use crate::advice;
 use crate::commands::apply::{conflicts, objects, told};
 use crate::commands::palette;
 use crate::envelope::object;
@@ -112,7 +113,7 @@ impl Found {
         let pending = pending.map(|(id, _)| object(id, "not applied"));
         let failed = self.failed.iter().map(|(id, error)| {
             let mut record = object(id, "failed");
-            record["because"] = error.to_string().into();
+            record["because"] = advice::of_step(error).into();
             record["conflicts"] = conflicts(error);
             record
         });
