@@ -59,6 +59,18 @@ pub(super) struct Spot {
     pub(super) column: usize,
 }
 
+// === impl ManifestError ===
+
+impl ManifestError {
+    /// Returns where the mistake is, where it has a place.
+    pub fn place(&self) -> Option<&Place> {
+        match self {
+            Self::Syntax { place, .. } | Self::NotAnObject { place, .. } => Some(place),
+            Self::Source(_) | Self::NotUtf8 { .. } => None,
+        }
+    }
+}
+
 // === impl Place ===
 
 impl fmt::Display for Place {
@@ -83,9 +95,19 @@ impl ManifestErrors {
         (!errors.is_empty()).then_some(Self(errors))
     }
 
+    pub(super) fn into_errors(self) -> Vec<ManifestError> {
+        self.0
+    }
+
     /// Returns each of them, in the order of the files.
     pub fn errors(&self) -> &[ManifestError] {
         &self.0
+    }
+}
+
+impl From<ManifestError> for ManifestErrors {
+    fn from(error: ManifestError) -> Self {
+        Self(vec![error])
     }
 }
 

@@ -37,18 +37,23 @@ use error::Spot;
 use node::Node;
 
 /// Reads all objects of a manifest. `file` is what errors call it.
-pub fn read(file: &str, bytes: &[u8]) -> Result<Vec<Object>, ManifestError> {
+pub fn read(file: &str, bytes: &[u8]) -> Result<Vec<Object>, ManifestErrors> {
     Ok(read_placed(file, bytes)?.into_iter().map(|placed| placed.object).collect())
 }
 
-/// Reads all objects of a manifest, with where each of them stands.
-pub fn read_placed(file: &str, bytes: &[u8]) -> Result<Vec<Placed>, ManifestError> {
-    let text = std::str::from_utf8(bytes).map_err(|error| ManifestError::NotUtf8 {
-        file: file.to_owned(),
-        valid_up_to: error.valid_up_to(),
+/// Reads all objects of a manifest, with where each of them stands. What is
+/// wrong with one document does not hide what is wrong with the others.
+pub fn read_placed(file: &str, bytes: &[u8]) -> Result<Vec<Placed>, ManifestErrors> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let (file, valid_up_to) = (file.to_owned(), error.valid_up_to());
+        ManifestErrors::from(ManifestError::NotUtf8 { file, valid_up_to })
     })?;
-    let documents = documents(&unmarked(text)).map_err(|mistake| mistake.within(file))?;
-    objects::gather(file, documents)
+    let (documents, mistakes) = documents(&unmarked(text));
+    let mut errors: Vec<ManifestError> =
+        mistakes.into_iter().map(|mistake| mistake.within(file)).collect();
+    let placed = objects::gather(file, documents, &mut errors);
+    errors.sort_by_key(|error| error.place().cloned());
+    ManifestErrors::of(errors).map_or(Ok(placed), Err)
 }
 
 /// Drops byte order marks, also those of files that were joined to one.
@@ -62,11 +67,14 @@ fn unmarked(text: &str) -> Cow<'_, str> {
 }
 
 /// What starts as JSON is read as JSON, if it is; `{a: b}` starts alike.
-fn documents(text: &str) -> Result<Vec<Node>, Mistake> {
+fn documents(text: &str) -> (Vec<Node>, Vec<Mistake>) {
     if text.trim_start().starts_with('{')
         && let Some(documents) = json::documents(text)
     {
-        return documents;
+        return match documents {
+            Ok(documents) => (documents, Vec::new()),
+            Err(mistake) => (Vec::new(), vec![mistake]),
+        };
     }
     yaml::documents(text)
 }

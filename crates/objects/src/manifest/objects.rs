@@ -13,30 +13,42 @@ pub struct Placed {
     pub place: Place,
 }
 
-pub(super) fn gather(file: &str, documents: Vec<Node>) -> Result<Vec<Placed>, ManifestError> {
+/// Makes objects of documents, and adds what is none to the errors.
+pub(super) fn gather(
+    file: &str,
+    documents: Vec<Node>,
+    errors: &mut Vec<ManifestError>,
+) -> Vec<Placed> {
     let mut placed = Vec::new();
-    documents.into_iter().try_for_each(|document| unfold(file, document, &mut placed))?;
-    Ok(placed)
+    for document in documents {
+        unfold(file, document, &mut placed, errors);
+    }
+    placed
 }
 
 /// Takes lists apart: what kubectl calls `kind: List`, and the typed lists too.
-fn unfold(file: &str, mut document: Node, placed: &mut Vec<Placed>) -> Result<(), ManifestError> {
+fn unfold(
+    file: &str,
+    mut document: Node,
+    placed: &mut Vec<Placed>,
+    errors: &mut Vec<ManifestError>,
+) {
     let place = document.at.within(file);
     if let Content::Map(map) = &mut document.content
         && let Some(items) = items(map)
     {
         let list = map.text("kind").unwrap_or_default().to_owned();
         let version = map.text("apiVersion").unwrap_or_default().to_owned();
-        return items.into_iter().filter(|item| !item.is_null()).try_for_each(|mut item| {
+        for mut item in items.into_iter().filter(|item| !item.is_null()) {
             name_kind(&mut item, &list, &version);
-            unfold(file, item, placed)
-        });
+            unfold(file, item, placed, errors);
+        }
+        return;
     }
     match Object::new(document.into_value()) {
         Ok(object) => placed.push(Placed { object, place }),
-        Err(problem) => return Err(ManifestError::NotAnObject { place, problem }),
+        Err(problem) => errors.push(ManifestError::NotAnObject { place, problem }),
     }
-    Ok(())
 }
 
 /// The items of a list. Go writes an empty one as null, or not at all.

@@ -129,10 +129,10 @@ pub fn read_all(
     let (mut placed, mut errors) = (Vec::new(), Vec::new());
     for source in sources {
         let bytes = open(&source).map_err(|error| unreadable(&source, &error));
-        let read = bytes.map_err(ManifestError::from);
+        let read = bytes.map_err(|error| ManifestErrors::from(ManifestError::from(error)));
         match read.and_then(|bytes| read_placed(&source.to_string(), &bytes)) {
             Ok(objects) => placed.extend(objects),
-            Err(error) => errors.push(error),
+            Err(these) => errors.extend(these.into_errors()),
         }
     }
     ManifestErrors::of(errors).map_or(Ok(placed), Err)

@@ -169,12 +169,13 @@ fn bombs_and_depths_are_refused() {
     let bomb = [("a", "1"), ("b", "*a"), ("c", "*b"), ("d", "*c"), ("e", "*d"), ("f", "*e")];
     let bomb: String = bomb.into_iter().map(line).collect();
     assert!(error(&bomb).ends_with("the aliases stand for too many values"));
-    assert!(matches!(
-        read("deep", "[".repeat(100_000).as_bytes()),
-        Err(ManifestError::Syntax { .. })
-    ));
+    let syntax = |text: &str| {
+        let errors = read("deep", text.as_bytes()).unwrap_err();
+        matches!(errors.errors(), [ManifestError::Syntax { .. }])
+    };
+    assert!(syntax(&"[".repeat(100_000)));
     let deep = format!("{}1{}", "{\"a\":".repeat(100_000), "}".repeat(100_000));
-    assert!(matches!(read("deep", deep.as_bytes()), Err(ManifestError::Syntax { .. })));
+    assert!(syntax(&deep));
 }
 
 #[test]
@@ -209,6 +210,24 @@ fn files_are_found_sorted_and_by_their_ending() {
 }
 
 #[test]
+fn every_bad_document_of_a_file_is_told_with_its_line() {
+    let good = "apiVersion: v1\nkind: T\nmetadata: {name: a}\n";
+    let text = format!(
+        "{good}---\na: 1\na: 2\nb: [\n---\n{good}---\nhello\n---\nkind: T\n---\nx: [1, }}\n---\n{good}\
+         ---\na:\n\tb: 1\n---\napiVersion: v1\nkind: List\nitems: [1, {{kind: U}}]\n"
+    );
+    let told = error(&text);
+    let lines: Vec<&str> = told.lines().collect();
+    let places: Vec<&str> =
+        lines.iter().filter_map(|line| line.split_once(": ").map(|(place, _)| place)).collect();
+    let expected = ["6:1", "7:4", "13:1", "15:1", "17:4", "24:1", "28:9", "28:12"];
+    assert_eq!(places, expected.map(|place| format!("a.yaml:{place}")), "{told}");
+    // Nobody reads hundreds of them.
+    let tabs = "---\na:\n\tb: 1\n".repeat(200);
+    assert_eq!(read("a", tabs.as_bytes()).unwrap_err().errors().len(), 50);
+}
+
+#[test]
 fn all_mistakes_of_all_files_are_told() {
     let sources = ["good", "bad", "gone", "worse"].map(|name| Source::File(name.into()));
     let open = |source: &Source| match source.to_string().as_str() {
@@ -227,7 +246,9 @@ fn all_mistakes_of_all_files_are_told() {
 proptest! {
     #[test]
     fn any_text_is_read_or_refused(text in "([a-c]: |- |\\n|  |\\{|\\}|\\[|\\]|,|&x |\\*x|<<: |\"|'|---\\n|\\.\\.\\.\\n|!!int |0x|1|#|\\||>|\\t|%){0,30}") {
-        if let Err(ManifestError::Syntax { place, problem }) = read("a", text.as_bytes()) {
+        let errors = read("a", text.as_bytes()).err();
+        for error in errors.iter().flat_map(ManifestErrors::errors) {
+            let ManifestError::Syntax { place, problem } = error else { continue };
             prop_assert!(place.line > 0 && place.column > 0 && !problem.is_empty(), "{place}: {problem}");
             prop_assert!(place.line <= text.lines().count() + 1, "{place}");
         }

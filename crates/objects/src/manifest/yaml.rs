@@ -18,22 +18,82 @@ const MAX_NODES: usize = 2_000_000;
 /// What aliases may stand for, in nodes: a bomb is refused before it is felt.
 const MAX_COPIED: usize = 100_000;
 
-/// Reads all documents that are not empty.
-pub(super) fn documents(text: &str) -> Result<Vec<Node>, Mistake> {
+/// Nobody reads on after so many mistakes in one file.
+const MAX_MISTAKES: usize = 50;
+
+/// Reads all documents that are not empty, and tells what is wrong with the
+/// others: the first thing that they must not say, and where they are no YAML.
+pub(super) fn documents(text: &str) -> (Vec<Node>, Vec<Mistake>) {
+    let (mut documents, mut mistakes) = (Vec::new(), Vec::new());
+    let mut from = Some(Start { offset: 0, line: 0 });
+    while let Some(start) = from {
+        from = stretch(text, start, &mut documents, &mut mistakes);
+    }
+    documents.retain(|document| !document.is_null());
+    (documents, mistakes)
+}
+
+/// Where reading begins.
+#[derive(Clone, Copy)]
+struct Start {
+    offset: usize,
+    /// How many lines are before it.
+    line: usize,
+}
+
+/// Reads as far as the parser gets, and returns where the next document begins
+/// after one that it cannot get through.
+fn stretch(
+    text: &str,
+    start: Start,
+    documents: &mut Vec<Node>,
+    mistakes: &mut Vec<Mistake>,
+) -> Option<Start> {
     let options = granit_parser::options! {
         flow_nesting_limit: MAX_DEPTH,
         block_nesting_limit: MAX_DEPTH,
         emit_unresolved_aliases: true,
         emit_comments: false,
     };
+    let rest = &text[start.offset..];
     let mut builder = Builder::default();
-    for next in Parser::new_from_str_with_options(text, options) {
-        let (event, span) = next.map_err(|error| syntax(text, &error))?;
-        let start = span.start;
-        builder.take(event, Spot { line: start.line(), column: start.col() + 1 })?;
+    let mut stuck_at = None;
+    for next in Parser::new_from_str_with_options(rest, options) {
+        let mistake = match next {
+            Ok((event, span)) => {
+                let (line, column) = (start.line + span.start.line(), span.start.col() + 1);
+                builder.take_unless_broken(event, Spot { line, column })
+            }
+            Err(error) => {
+                let mut mistake = syntax(rest, &error);
+                stuck_at = Some(mistake.at.line);
+                mistake.at.line += start.line;
+                Err(mistake)
+            }
+        };
+        mistakes.extend(mistake.err());
+        if stuck_at.is_some() || builder.is_spent() || mistakes.len() >= MAX_MISTAKES {
+            break;
+        }
     }
-    builder.documents.retain(|document| !document.is_null());
-    Ok(builder.documents)
+    documents.append(&mut builder.documents);
+    let next = after(rest, stuck_at.filter(|_| mistakes.len() < MAX_MISTAKES)?)?;
+    Some(Start { offset: start.offset + next.offset, line: start.line + next.line })
+}
+
+/// Finds where the next document begins, from a line on, but never the first.
+fn after(text: &str, line: usize) -> Option<Start> {
+    let mut offset = 0;
+    for (index, content) in text.split_inclusive('\n').enumerate() {
+        let begins = content
+            .strip_prefix("---")
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace));
+        if begins && index > 0 && index + 1 >= line {
+            return Some(Start { offset, line: index });
+        }
+        offset += content.len();
+    }
+    None
 }
 
 fn syntax(text: &str, error: &ScanError) -> Mistake {
@@ -62,6 +122,8 @@ struct Builder {
     anchors: HashMap<usize, Option<Node>>,
     nodes: usize,
     copied: usize,
+    /// Whether the rest of the document is not to be read.
+    broken: bool,
 }
 
 struct Open {
@@ -82,6 +144,27 @@ enum Key {
 }
 
 impl Builder {
+    /// Takes an event, unless its document has a mistake already.
+    fn take_unless_broken(&mut self, event: Event<'_>, at: Spot) -> Result<(), Mistake> {
+        if matches!(event, Event::DocumentStart(..) | Event::DocumentEnd) {
+            self.broken = false;
+        }
+        if self.broken {
+            return Ok(());
+        }
+        let taken = self.take(event, at);
+        if taken.is_err() {
+            self.broken = true;
+            self.open.clear();
+        }
+        taken
+    }
+
+    /// Returns whether a limit for the whole file is reached.
+    fn is_spent(&self) -> bool {
+        self.nodes > MAX_NODES || self.copied > MAX_COPIED
+    }
+
     fn take(&mut self, event: Event<'_>, at: Spot) -> Result<(), Mistake> {
         self.nodes += 1;
         if self.nodes > MAX_NODES {

@@ -144,6 +144,14 @@ fn conflicts_are_told_with_manager_and_path_and_taken_by_force() {
 #[test]
 fn mistakes_are_told_before_anything_is_asked() {
     let workplace = Workplace::new();
+    let several =
+        format!("{}a: 1\na: 2\n---\nhello\n---\n{}x: [1, }}\n", map("a", "1"), map("b", "1"));
+    workplace.write("several.yaml", several);
+    let ran = workplace.run(["apply", "-f", "several.yaml"]);
+    assert_eq!(ran.exit, 2, "{ran}");
+    for place in ["several.yaml:7:1: ", "several.yaml:9:1: ", "several.yaml:16:4: "] {
+        assert!(ran.stderr.contains(place), "no {place}: {ran}");
+    }
     workplace.write("a.yaml", "apiVersion: v1\nkind: [Pod\n");
     workplace.write("b.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {}\n");
     let ran = workplace.run(["apply", "-f", "a.yaml", "-f", "b.yaml"]);

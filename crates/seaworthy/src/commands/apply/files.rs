@@ -22,7 +22,7 @@ pub(crate) fn read(named: &[PathBuf], recursive: bool) -> Result<Vec<Object>, Co
     for file in &files {
         match manifest::read(&name(file), &bytes(file)?) {
             Ok(read) => objects.extend(read),
-            Err(error) => problems.push(error.to_string()),
+            Err(errors) => problems.extend(errors.errors().iter().map(ToString::to_string)),
         }
     }
     if !problems.is_empty() {
