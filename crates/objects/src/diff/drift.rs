@@ -14,6 +14,9 @@ pub struct Drift {
     /// Which object.
     #[serde(serialize_with = "as_text")]
     pub id: ObjectId,
+    /// Whether we have applied the object in this life of it. Where we have not,
+    /// others have changed nothing of ours: they have made it.
+    pub applied: bool,
     /// What others have changed or removed, sorted by path.
     pub drifted: Vec<Drifted>,
     /// What only differs because we want something else than we applied last.
@@ -57,7 +60,7 @@ impl Drift {
         let ours = owners.fields_applied_by(FIELD_MANAGER);
         let known = ours.union(&wanted.fields_applied_by(FIELD_MANAGER));
         let fields = with_what_is_kept(live.kind(), known.clone());
-        let mut drift = Self { id: live.id().clone(), drifted: Vec::new(), pending: Vec::new() };
+        let mut drift = Self::none(live, !ours.is_empty());
         for raw in raw(&fields, Some(live.body()), would_be.body()) {
             let difference = raw.veiled(live, veil);
             // What we write elsewhere is as we left it where nobody has written there since.
@@ -85,7 +88,7 @@ impl Drift {
         }
         let others = since_ours(&owners).filter(|share| !share.owner.applies_as(FIELD_MANAGER));
         let theirs = others.fold(FieldSet::default(), |all, share| all.union(&share.fields));
-        let mut drift = Self { id: live.id().clone(), drifted: Vec::new(), pending: Vec::new() };
+        let mut drift = Self::none(live, true);
         for path in theirs.difference(&ours).leaves() {
             let Some(value) = path.find(live.body()) else { continue };
             let theirs = Some(veil.show(live.kind(), &path, value));
@@ -93,6 +96,10 @@ impl Drift {
             drift.drifted.push(Drifted::of(difference, &owners));
         }
         Ok(Some(drift).filter(|drift| !drift.is_empty()))
+    }
+
+    fn none(live: &Object, applied: bool) -> Self {
+        Self { id: live.id().clone(), applied, drifted: Vec::new(), pending: Vec::new() }
     }
 
     /// Returns whether nobody has changed anything of ours.

@@ -91,6 +91,34 @@ fn what_an_apply_would_refuse_ends_a_diff_as_refused() {
 }
 
 #[test]
+fn drift_tells_what_was_never_applied_from_what_has_drifted() {
+    let Some(shore) = Shore::reach() else { return };
+    shore.kubectl(&["create", "cm", "theirs", "--from-literal=k=theirs"]);
+    shore.workplace.write("app.yaml", map("theirs", "1"));
+    let theirs = shore.run("drift", &["-f", "app.yaml"]);
+    assert_eq!(theirs.exit, 7, "{theirs}");
+    let told = "not applied by us: others have made it; 1 field not as in the manifests";
+    assert!(theirs.stdout.contains("? configmap/theirs in namespace"), "{theirs}");
+    assert!(theirs.stdout.contains(told), "{theirs}");
+    assert!(theirs.stderr.contains("Not ours 1 object: 1 not applied by us"), "{theirs}");
+    assert!(!theirs.stderr.contains("Drifted"), "{theirs}");
+    let json = shore.run("drift", &["-f", "app.yaml", "-o", "json"]);
+    let record: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!((&record["drifted"], &record["exit"]), (&false.into(), &7.into()), "{json}");
+    assert_eq!(record["objects"][0]["result"], "not ours", "{json}");
+    // The same value does not make it ours.
+    shore.workplace.write("app.yaml", map("theirs", "theirs"));
+    let same = shore.run("drift", &["-f", "app.yaml"]);
+    assert!(same.exit == 7 && same.stdout.contains("not applied by us"), "{same}");
+    let missing = shore.workplace.write("app.yaml", map("missing", "1"));
+    let ran = shore.run("drift", &["-f", &missing.display().to_string()]);
+    assert!(ran.exit == 7 && ran.stdout.contains("never applied, or deleted since"), "{ran}");
+    shore.workplace.write("app.yaml", map("theirs", "1"));
+    assert_eq!(shore.run("apply", &["-f", "app.yaml", "--force-conflicts"]).exit, 0);
+    assert_eq!(shore.run("drift", &["-f", "app.yaml"]).exit, 0);
+}
+
+#[test]
 fn drift_tells_what_others_did_and_not_what_is_newer() {
     let Some(shore) = Shore::reach() else { return };
     let all = map("a", "1") + &map("b", "1") + &map("c", "1") + &secret("canary-one");

@@ -23,9 +23,11 @@ use shown::Found;
 ///
 /// With manifests: fields of theirs that somebody else has changed or removed,
 /// and objects that are gone. What only differs because the manifests are newer
-/// than the last apply is `diff`'s matter. With a set alone: what others have set
+/// than the last apply is `diff`'s matter, and objects that we have never applied
+/// are told as such. With a set alone: what others have set
 /// on its members since they were applied; what others have removed can only be
-/// seen with the manifests. Exits with 7 where there is drift.
+/// seen with the manifests. Exits with 7 where there is drift, or where
+/// objects are not ours.
 #[derive(Args, Debug)]
 pub(crate) struct DriftArgs {
     /// A manifest, a folder of manifests, or `-` for stdin (can be repeated)
@@ -99,11 +101,7 @@ async fn drift(
     };
     let found = reading::until_signal(work, cluster, &means, patience, &mut signals, ui).await?;
     let found = found.map_err(|error| refused(&error))?;
-    let exit = match (found.failed.len(), found.has_drifted()) {
-        (1.., _) => Exit::Refused,
-        (0, true) => Exit::Different,
-        (0, false) => Exit::Done,
-    };
+    let exit = found.exit();
     match ui.output() {
         Output::Json => envelope::print("drift", exit, found.records(), found.more(), ui)?,
         Output::Text => found.print(means.clock.elapsed(), ui)?,

@@ -10,9 +10,11 @@ use report::terminal::say;
 use serde_json::{Value, json};
 
 use crate::advice;
+use crate::board;
 use crate::commands::apply::{conflicts, objects, told};
 use crate::commands::palette;
 use crate::envelope::object;
+use crate::exit::Exit;
 use crate::paint::paint;
 use crate::ui::Ui;
 
@@ -24,6 +26,10 @@ pub(super) struct Found {
     /// Objects that differ because the manifests are newer, and how many of
     /// their fields do.
     pending: Vec<(ObjectId, usize)>,
+    /// Objects that others have made, and how many of their fields are not as
+    /// wished: we never applied them, or somebody has made them anew since.
+    not_ours: Vec<(ObjectId, usize)>,
+    /// Objects that are not there: nobody can tell whether they ever were.
     gone: Vec<ObjectId>,
     pub(super) failed: Vec<(ObjectId, StepError)>,
 }
@@ -34,6 +40,9 @@ impl Found {
         for Compared { id, finding, .. } in compared {
             match finding {
                 Finding::Same => {}
+                Finding::Told { answer, .. } if !answer.applied => {
+                    found.not_ours.push((id, answer.drifted.len() + answer.pending.len()));
+                }
                 Finding::Told { answer, .. } => {
                     if !answer.pending.is_empty() {
                         found.pending.push((id, answer.pending.len()));
@@ -51,9 +60,19 @@ impl Found {
         Self { all, drifts, ..Self::default() }
     }
 
-    /// Returns whether others have changed anything.
-    pub(super) fn has_drifted(&self) -> bool {
+    /// Returns whether others have changed anything of ours.
+    fn has_drifted(&self) -> bool {
         !(self.drifts.is_empty() && self.gone.is_empty())
+    }
+
+    /// Returns how it ends. That something is not ours is no drift, but nobody
+    /// may take it for what was applied.
+    pub(super) fn exit(&self) -> Exit {
+        match (self.failed.len(), self.has_drifted() || !self.not_ours.is_empty()) {
+            (1.., _) => Exit::Refused,
+            (0, true) => Exit::Different,
+            (0, false) => Exit::Done,
+        }
     }
 
     /// Shows drift as data, and the rest to people.
@@ -62,7 +81,16 @@ impl Found {
             paint(&drift.to_string(), &mut ui.stdout())?;
         }
         for id in &self.gone {
-            paint(&format!("- {id}\n      not there\n"), &mut ui.stdout())?;
+            let why = "not there: never applied, or deleted since";
+            paint(&format!("- {id}\n      {why}\n"), &mut ui.stdout())?;
+        }
+        for (id, fields) in &self.not_ours {
+            let fields = match fields {
+                0 => String::new(),
+                fields => format!("; {} not as in the manifests", board::count(*fields, "field")),
+            };
+            let why = "not applied by us: others have made it";
+            paint(&format!("? {id}\n      {why}{fields}\n"), &mut ui.stdout())?;
         }
         for (id, error) in &self.failed {
             say(palette(ui), "Failed", &told(id, error), &mut ui.stderr())?;
@@ -77,11 +105,22 @@ impl Found {
             );
             say(palette(ui), "Not applied", &words, &mut ui.stderr())?;
         }
-        let verb = match (self.failed.len(), self.has_drifted()) {
-            (1.., _) => "Not whole",
-            (0, true) => "Drifted",
-            (0, false) => "No drift",
+        let verb = match self.exit() {
+            Exit::Refused => "Not whole",
+            Exit::Different if self.has_drifted() => "Drifted",
+            Exit::Different => "Not ours",
+            _ => "No drift",
         };
+        if !self.not_ours.is_empty() {
+            let next =
+                "`seaworthy apply` makes them ours, `seaworthy diff` shows what that changes";
+            say(
+                palette(ui),
+                "Not applied",
+                &format!("{}: {next}", objects(self.not_ours.len())),
+                &mut ui.stderr(),
+            )?;
+        }
         let words = format!("{} in {:.1}s", self.words(), elapsed.as_secs_f64());
         say(palette(ui), verb, &words, &mut ui.stderr())
     }
@@ -90,6 +129,7 @@ impl Found {
         let parts = [
             (self.drifts.len(), "changed by others"),
             (self.gone.len(), "not there"),
+            (self.not_ours.len(), "not applied by us"),
             (self.failed.len(), "failed"),
         ];
         let parts = parts.iter().filter(|(count, _)| *count > 0);
@@ -108,6 +148,11 @@ impl Found {
             record
         });
         let gone = self.gone.iter().map(|id| object(id, "gone"));
+        let not_ours = self.not_ours.iter().map(|(id, fields)| {
+            let mut record = object(id, "not ours");
+            record["fields"] = (*fields).into();
+            record
+        });
         let has_drifted = |id: &ObjectId| self.drifts.iter().any(|drift| drift.id == *id);
         let pending = self.pending.iter().filter(|(id, _)| !has_drifted(id));
         let pending = pending.map(|(id, _)| object(id, "not applied"));
@@ -117,7 +162,7 @@ impl Found {
             record["conflicts"] = conflicts(error);
             record
         });
-        drifts.chain(gone).chain(pending).chain(failed).collect()
+        drifts.chain(gone).chain(not_ours).chain(pending).chain(failed).collect()
     }
 
     /// What machines are told besides.
