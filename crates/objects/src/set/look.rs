@@ -9,7 +9,7 @@ use super::memory::Recall;
 use super::pace::{Hope, Pace};
 use super::reach::{Far, Near, Swept, Wanted, may_not_list};
 use super::repair::Repair;
-use super::{Mode, Settings, StepError, Walk, life};
+use super::{Mode, Settings, StepError, Walk, precondition};
 use crate::compare::{Comparison, Footprint, compare};
 use crate::{ApiError, Cluster, Kind, Need, Object, ObjectId, Order, Scope, Trouble, Version};
 
@@ -69,7 +69,7 @@ impl Look<'_> {
         let mut found: Vec<Found> =
             found.into_iter().map(|sight| sight.unwrap_or(Ok(Sight::Absent))).collect();
         for (found, object) in found.iter_mut().zip(self.order.objects()) {
-            if let (Ok(Sight::Absent), Err(over)) = (&found, life::is_meant(object, None)) {
+            if let (Ok(Sight::Absent), Err(over)) = (&found, precondition::check(object, None)) {
                 *found = Err(over);
             }
             if let Ok(sight) = found {
@@ -183,7 +183,7 @@ impl Look<'_> {
 
     fn judge(&self, place: usize, live: Object) -> Found {
         let wanted = &self.order.objects()[place];
-        life::is_meant(wanted, Some(&live))?;
+        precondition::check(wanted, Some(&live))?;
         if live.at("/metadata/deletionTimestamp").is_some() {
             return Err(StepError::Terminating);
         }

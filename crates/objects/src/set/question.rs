@@ -4,7 +4,7 @@ use super::finding::Finding;
 use super::look::{comes_with_the_set, repair};
 use super::pace::Hope;
 use super::survey::{IfAbsent, Survey};
-use super::{StepError, Walk, life, taken, untried};
+use super::{StepError, Walk, taken, untried};
 use crate::fields::OwnersError;
 use crate::{ApiError, Object};
 
@@ -23,7 +23,7 @@ where
         if live.is_none() && self.if_absent == IfAbsent::Say {
             return Ok(Finding::Absent);
         }
-        life::is_meant(wished, live)?;
+        self.meets(wished, live)?;
         if let Some(live) = live {
             if live.at("/metadata/deletionTimestamp").is_some() {
                 return Err(StepError::Terminating);

@@ -65,6 +65,17 @@ pub enum StepError {
     /// The object is on its way out.
     #[error("it is being deleted; apply again when it is gone")]
     Terminating,
+    /// The manifest says which life or state of the object it is for, and that is
+    /// not the one that is there.
+    #[error("{}", meant_for(.field, .wanted, .found.as_deref()))]
+    Precondition {
+        /// The field of the manifest's metadata that says so.
+        field: &'static str,
+        /// What it says.
+        wanted: String,
+        /// What the object says; none where it is not there.
+        found: Option<String>,
+    },
     /// Who owns its fields cannot be told.
     #[error(transparent)]
     Owners(#[from] OwnersError),
@@ -114,6 +125,17 @@ fn over(expected: &str, found: Option<&str>) -> String {
         ),
         None => format!("the object with uid {expected} is gone; forget its uid to make it anew"),
     }
+}
+
+fn meant_for(field: &str, wanted: &str, found: Option<&str>) -> String {
+    let now = match found {
+        Some(found) => format!("it is {found} now"),
+        None => "the object is not there".to_owned(),
+    };
+    format!(
+        "the manifest is for {field} {wanted}, and {now}; take the change over to what is there, \
+         or leave `metadata.{field}` out"
+    )
 }
 
 fn not_ours(owner: Option<&str>) -> String {

@@ -18,7 +18,7 @@ use super::look::{get, none};
 use super::memory::Recall;
 use super::pace::{Hope, Pace};
 use super::reach::{Far, Near, Swept, Wanted, may_not_list};
-use super::{Settings, Walk};
+use super::{Settings, StepError, Walk, precondition};
 use crate::compare::{Comparison, compare};
 use crate::fields::OwnersError;
 use crate::{ApiError, Cluster, Object, Order, Scope, Trouble, Version};
@@ -173,10 +173,20 @@ where
         Ok(Swept::Whole)
     }
 
+    /// What an apply would refuse for its precondition. Others may have changed an
+    /// object of whichever state, but of the life that is meant.
+    pub(super) fn meets(&self, wished: &Object, live: Option<&Object>) -> Result<(), StepError> {
+        match self.if_absent {
+            IfAbsent::TryOut => precondition::check(wished, live),
+            IfAbsent::Say => precondition::of_life(wished, live),
+        }
+    }
+
     /// Returns whether nothing need be asked to know that an object is as wished.
     fn is_plainly_same(&self, place: usize, live: &Object) -> bool {
         let wished = &self.order.objects()[place];
         matches!(self.settings.walk, Walk::Compare)
+            && self.meets(wished, Some(live)).is_ok()
             && self.settings.adopt.allows(live, self.inventory).is_ok()
             && compare(wished, live, wished.life()) == Comparison::Same
     }

@@ -141,6 +141,44 @@ fn conflicts_are_told_with_manager_and_path_and_taken_by_force() {
     assert_eq!(shore.kubectl(&["get", "cm", "a", "-o", "jsonpath={.data.k}"]), "1");
 }
 
+/// As manifests do that were taken from a cluster and edited.
+#[test]
+fn a_manifest_that_says_which_state_it_is_for_is_not_applied_to_another() {
+    let Some(shore) = Shore::reach() else { return };
+    shore.workplace.write("a.yaml", map("a", "1"));
+    assert_eq!(shore.run("apply", &["-f", "a.yaml"]).exit, 0);
+    let of = |path: &str| shore.kubectl(&["get", "cm", "a", "-o", &format!("jsonpath={{{path}}}")]);
+    let write = |field: &str, value: &str, data: &str| {
+        let named = format!("name: a, {field}: '{value}'");
+        shore.workplace.write("a.yaml", map("a", data).replace("name: a", &named));
+    };
+    for (field, path) in
+        [("uid", ".metadata.uid"), ("resourceVersion", ".metadata.resourceVersion")]
+    {
+        write(field, &of(path), "1");
+        for command in ["apply", "diff"] {
+            let ran = shore.run(command, &["-f", "a.yaml"]);
+            assert_eq!(ran.exit, 0, "{ran}");
+        }
+        // With and without a change to make.
+        for data in ["1", "2"] {
+            write(field, "7", data);
+            for command in ["apply", "diff"] {
+                let ran = shore.run(command, &["-f", "a.yaml"]);
+                assert_eq!(ran.exit, 4, "{ran}");
+                let told = format!("the manifest is for {field} 7, and it is {} now", of(path));
+                assert!(ran.stderr.contains(&told), "no `{told}`: {ran}");
+            }
+        }
+        assert_eq!(shore.run("drift", &["-f", "a.yaml"]).exit, 0, "the manifest is newer");
+    }
+    assert_eq!(of(".data.k"), "1");
+    shore.workplace.write("b.yaml", map("b", "1").replace("name: b", "name: b, uid: '7'"));
+    let ran = shore.run("apply", &["-f", "b.yaml"]);
+    assert_eq!(ran.exit, 4, "{ran}");
+    assert!(ran.stderr.contains("uid 7, and the object is not there"), "{ran}");
+}
+
 #[test]
 fn mistakes_are_told_before_anything_is_asked() {
     let workplace = Workplace::new();
