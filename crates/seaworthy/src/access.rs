@@ -42,6 +42,11 @@ impl AccessArgs {
         self.cluster.access()?.connect().await.map_err(|error| unusable(&error))
     }
 
+    /// Returns the namespace that was named.
+    pub(crate) fn named_namespace(&self) -> Option<&str> {
+        self.namespace.as_deref()
+    }
+
     /// Returns the namespace of objects that say none.
     pub(crate) fn namespace(&self, cluster: &Cluster) -> String {
         self.namespace.clone().unwrap_or_else(|| cluster.default_namespace().to_owned())

@@ -53,6 +53,29 @@ fn objects_go_by_name_by_labels_and_by_file() {
 }
 
 #[test]
+fn a_namespace_does_not_narrow_what_is_in_none() {
+    let Some(quay) = Quay::reach() else { return };
+    let namespace = quay.namespace.name();
+    let label = format!("for={namespace}");
+    let role = format!("{namespace}-role");
+    quay.kubectl(&["create", "clusterrole", &role, "--verb=get", "--resource=pods"]);
+    quay.kubectl(&["label", "clusterrole", &role, &label]);
+    for args in [&["namespaces", "--all"][..], &["cm,clusterroles", "-l", &label]] {
+        // Where it is not refused, nothing must go.
+        let ran = quay.run("delete", &[args, &["--dry-run"]].concat());
+        assert_eq!(ran.exit, 2, "{ran}");
+        let told = format!("is in no namespace, so `-n {namespace}` would not keep the others");
+        assert!(ran.stderr.contains(&told), "{ran}");
+        assert!(ran.stderr.contains(&format!("leave `-n {namespace}` out")), "{ran}");
+    }
+    let named = quay.run("delete", &[&format!("clusterrole/{role}"), "--dry-run"]);
+    assert_eq!(named.exit, 0, "{named}");
+    let always = ["delete", "--kubeconfig", "kubeconfig", "clusterroles", "-l", &label];
+    let ran = quay.workplace.run(always);
+    assert_eq!((ran.exit, ran.stdout.matches("Deleted").count()), (0, 1), "{ran}");
+}
+
+#[test]
 fn a_slip_of_a_name_deletes_nothing() {
     let Some(quay) = Quay::reach() else { return };
     quay.kubectl(&["create", "configmap", "a"]);

@@ -9,7 +9,7 @@ use super::shown::Shown;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::reading::Reader;
-use crate::selection::{NamedIn, Selected, Selection};
+use crate::selection::{NamedIn, Selected};
 
 /// How many questions are under way at the same time.
 const AT_ONCE: usize = 32;
@@ -28,15 +28,31 @@ pub(super) struct Target {
     pub(super) defines: Option<(String, String)>,
 }
 
+/// Whoever names a namespace means what is in it: a kind that is in none would
+/// go from the whole cluster.
+pub(super) fn within(selected: &[Selected], namespace: Option<&str>) -> Result<(), CommandError> {
+    let Some(namespace) = namespace else { return Ok(()) };
+    let everywhere = |one: &Selected| match &one.subject {
+        Subject::Each(scope) if scope.namespace().is_none() => Some(scope.to_string()),
+        _ => None,
+    };
+    let Some(scope) = selected.iter().find_map(everywhere) else { return Ok(()) };
+    let message = format!(
+        "{scope} is in no namespace, so `-n {namespace}` would not keep the others; nothing was \
+         deleted"
+    );
+    Err(CommandError::say(Exit::Usage, message)
+        .hint("name those that are meant: KIND/NAME")
+        .hint(format!("leave `-n {namespace}` out to delete every {scope} of the cluster")))
+}
+
 /// Finds all that is to go. A name on the command line that is not there is
 /// probably a slip: then nothing is deleted.
 pub(super) async fn find(
-    selection: &Selection,
+    selected: Vec<Selected>,
     reader: &Reader,
-    namespace: &str,
     ignore_not_found: bool,
 ) -> Result<Found, CommandError> {
-    let selected = selection.resolve(reader, namespace).await?;
     let (mut objects, mut named) = (Vec::new(), Vec::new());
     for Selected { subject, named_in } in selected {
         match subject {

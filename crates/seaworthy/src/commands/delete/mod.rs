@@ -113,7 +113,11 @@ async fn delete(args: &DeleteArgs, selection: &Selection, ui: &Ui) -> Result<(),
         }
     }
     let namespace = args.access.namespace(&cluster);
-    let finding = doomed::find(selection, &reader, &namespace, args.ignore_not_found);
+    let finding = async {
+        let selected = selection.resolve(&reader, &namespace).await?;
+        doomed::within(&selected, args.access.named_namespace())?;
+        doomed::find(selected, &reader, args.ignore_not_found).await
+    };
     let found = reader.until_signal(finding, &mut signals, ui).await?;
     shown.begin(&found)?;
     let waves = waves::of(&found.objects);
