@@ -57,6 +57,11 @@ impl Reader {
     }
 }
 
+/// Words for a signal that came before anything was changed.
+pub(crate) fn stopped(signal: &str) -> CommandError {
+    CommandError::say(Exit::Interrupted, format!("stopped by {signal}; nothing was changed"))
+}
+
 /// Words for an API that said no, or nothing.
 pub(crate) fn refused(error: &ApiError) -> CommandError {
     CommandError::say(Exit::Refused, advice::of_api(error))
@@ -87,8 +92,7 @@ pub(crate) async fn until_signal<T>(
         tokio::select! {
             done = &mut work => return Ok(done),
             name = signals.next() => {
-                let message = format!("stopped by {name}; nothing was changed");
-                return Err(CommandError::say(Exit::Interrupted, message));
+                return Err(stopped(name));
             }
             () = silence.broken() => {}
         }

@@ -1,6 +1,7 @@
 //! Which objects a command is about: by name, by kind and labels, or by files.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use objects::{
@@ -11,6 +12,7 @@ use crate::command_error::CommandError;
 use crate::commands::apply::files;
 use crate::exit::Exit;
 use crate::reading::Reader;
+use crate::running::Signals;
 
 /// Objects by name, by kind and labels, or by files; any of them together.
 #[derive(Args, Clone, Debug)]
@@ -92,7 +94,11 @@ impl SelectionArgs {
     }
 
     /// Reads files and words; nothing is asked yet.
-    pub(crate) fn read(&self) -> Result<Selection, CommandError> {
+    pub(crate) async fn read(
+        &self,
+        patience: Duration,
+        signals: &mut Signals,
+    ) -> Result<Selection, CommandError> {
         let many = self.all || self.selector.is_some();
         if let Some(selector) = &self.selector {
             check_selector(selector).map_err(|error| CommandError::new(Exit::Usage, &error))?;
@@ -115,7 +121,7 @@ impl SelectionArgs {
         let in_files = if self.filename.is_empty() {
             Vec::new()
         } else {
-            let objects = files::read(&self.filename, self.recursive)?;
+            let objects = files::read(&self.filename, self.recursive, patience, signals).await?;
             objects.iter().map(|object| object.id().clone()).collect()
         };
         let (selector, all_namespaces) = (self.selector.clone(), self.all_namespaces);

@@ -63,9 +63,9 @@ fn goal(text: &str) -> Result<Goal, objects::GoalError> {
 }
 
 pub(crate) fn run(args: &WaitArgs, ui: &Ui) -> Result<(), CommandError> {
-    let selection = args.selection.read()?;
     runtime::block_on(async {
         let mut signals = Signals::listen()?;
+        let selection = args.selection.read(args.timeout.into(), &mut signals).await?;
         let cluster = args.access.connect().await?;
         let reader = Reader::new(&cluster, args.timeout.into());
         let namespace = args.access.namespace(&cluster);

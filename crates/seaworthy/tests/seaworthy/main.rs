@@ -9,6 +9,7 @@ mod apply_wait;
 mod cluster_file;
 mod delete;
 mod differences;
+mod endless_input;
 mod envelope;
 mod examples;
 mod explain;

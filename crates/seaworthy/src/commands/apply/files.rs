@@ -2,17 +2,45 @@
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use events::Clock;
 use objects::{Object, manifest};
 
+use crate::board::span;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
+use crate::reading::stopped;
+use crate::running::Signals;
 
 /// The endings of files that folders are read for.
 const ENDINGS: [&str; 3] = ["yaml", "yml", "json"];
 
-/// Reads all objects, or tells everything that keeps them from being read.
-pub(crate) fn read(named: &[PathBuf], recursive: bool) -> Result<Vec<Object>, CommandError> {
+/// Reads all objects, or tells everything that keeps them from being read. A
+/// pipe may never end: a signal and the end of the patience do not wait for it.
+pub(crate) async fn read(
+    named: &[PathBuf],
+    recursive: bool,
+    patience: Duration,
+    signals: &mut Signals,
+) -> Result<Vec<Object>, CommandError> {
+    let (all, clock) = (named.to_vec(), Clock::real());
+    let reading = tokio::task::spawn_blocking(move || read_now(&all, recursive));
+    tokio::select! {
+        read = reading => read.map_err(|error| CommandError::new(Exit::Internal, &error))?,
+        signal = signals.next() => Err(stopped(signal)),
+        () = clock.sleep(patience) => Err(endless(named, patience)),
+    }
+}
+
+fn endless(named: &[PathBuf], patience: Duration) -> CommandError {
+    let all: Vec<String> = named.iter().map(|path| name(path)).collect();
+    let (all, patience) = (all.join(", "), span(patience).roughly());
+    let message = format!("could not read {all}: it has not ended within {patience}");
+    CommandError::say(Exit::Usage, message).hint("`--timeout` gives it longer")
+}
+
+fn read_now(named: &[PathBuf], recursive: bool) -> Result<Vec<Object>, CommandError> {
     let mut files = Vec::new();
     for path in named {
         find(path, recursive, &mut files)?;
@@ -20,9 +48,10 @@ pub(crate) fn read(named: &[PathBuf], recursive: bool) -> Result<Vec<Object>, Co
     let mut objects = Vec::new();
     let mut problems = Vec::new();
     for file in &files {
-        match manifest::read(&name(file), &bytes(file)?) {
-            Ok(read) => objects.extend(read),
-            Err(errors) => problems.extend(errors.errors().iter().map(ToString::to_string)),
+        match bytes(file).map(|bytes| manifest::read(&name(file), &bytes)) {
+            Ok(Ok(read)) => objects.extend(read),
+            Ok(Err(errors)) => problems.extend(errors.errors().iter().map(ToString::to_string)),
+            Err(error) => problems.push(error.message()),
         }
     }
     if !problems.is_empty() {

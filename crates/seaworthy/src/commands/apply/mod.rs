@@ -13,7 +13,7 @@ use clap::Args;
 use engine::Chance;
 use events::{Clock, Errand, RunId};
 use objects::set::{Means, Mode, Report, Set, Settings};
-use objects::{Cluster, Goal, Met, Object, Terms, Wait};
+use objects::{Cluster, Goal, Met, Terms, Wait};
 use report::terminal::{Palette, say};
 use tokio_util::sync::CancellationToken;
 
@@ -66,12 +66,12 @@ pub(crate) struct ApplyArgs {
 }
 
 pub(crate) fn run(args: &ApplyArgs, ui: &Ui) -> Result<(), CommandError> {
-    let objects = args.set.read()?;
-    runtime::block_on(apply(args, objects, ui))
+    runtime::block_on(apply(args, ui))
 }
 
-async fn apply(args: &ApplyArgs, objects: Vec<Object>, ui: &Ui) -> Result<(), CommandError> {
-    let signals = Signals::listen()?;
+async fn apply(args: &ApplyArgs, ui: &Ui) -> Result<(), CommandError> {
+    let mut signals = Signals::listen()?;
+    let objects = args.set.read(args.timeout(), &mut signals).await?;
     let clock = Clock::real();
     let cluster = args.access.connect().await?;
     let set = args.set.set(objects, args.access.namespace(&cluster))?;

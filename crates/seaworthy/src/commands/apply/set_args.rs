@@ -11,6 +11,7 @@ use super::files;
 use crate::advice;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
+use crate::running::Signals;
 
 /// A set of objects, and how it is applied.
 #[derive(Args, Debug)]
@@ -58,8 +59,12 @@ enum AdoptArg {
 
 impl SetArgs {
     /// Reads all manifests.
-    pub(crate) fn read(&self) -> Result<Vec<Object>, CommandError> {
-        files::read(&self.filename, self.recursive)
+    pub(crate) async fn read(
+        &self,
+        patience: Duration,
+        signals: &mut Signals,
+    ) -> Result<Vec<Object>, CommandError> {
+        files::read(&self.filename, self.recursive, patience, signals).await
     }
 
     /// Returns the objects as a set.

@@ -22,7 +22,7 @@ use crate::command_error::CommandError;
 use crate::reading::{PATIENCE, Reader};
 use crate::running::Signals;
 use crate::runtime;
-use crate::selection::{Selection, SelectionArgs};
+use crate::selection::SelectionArgs;
 use crate::ui::Ui;
 use removing::Work;
 use shown::Shown;
@@ -96,14 +96,15 @@ enum ClusterGone {
 const LONGEST_QUIET: Duration = Duration::from_mins(5);
 
 pub(crate) fn run(args: &DeleteArgs, ui: &Ui) -> Result<(), CommandError> {
-    let selection = args.selection.read()?;
-    runtime::block_on(delete(args, &selection, ui))
+    runtime::block_on(delete(args, ui))
 }
 
-async fn delete(args: &DeleteArgs, selection: &Selection, ui: &Ui) -> Result<(), CommandError> {
+async fn delete(args: &DeleteArgs, ui: &Ui) -> Result<(), CommandError> {
     let mut signals = Signals::listen()?;
+    let patience = args.timeout.map_or(PATIENCE, Duration::from);
+    let selection = args.selection.read(patience, &mut signals).await?;
     let cluster = args.access.connect().await?;
-    let reader = Reader::new(&cluster, args.timeout.map_or(PATIENCE, Duration::from));
+    let reader = Reader::new(&cluster, patience);
     let clock = reader.means.clock;
     let mut shown = Shown::new(ui, clock, args.dry_run);
     if args.if_cluster_gone == ClusterGone::Forget {

@@ -5,7 +5,6 @@ mod shown;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use objects::Object;
 
 use crate::access::AccessArgs;
 use crate::cli::Output;
@@ -51,14 +50,14 @@ enum Whose {
 }
 
 pub(crate) fn run(args: &DiffArgs, ui: &Ui) -> Result<(), CommandError> {
-    let objects = args.set.read()?;
-    runtime::block_on(diff(args, objects, ui))
+    runtime::block_on(diff(args, ui))
 }
 
-async fn diff(args: &DiffArgs, objects: Vec<Object>, ui: &Ui) -> Result<(), CommandError> {
-    let mut signals = Signals::listen()?;
+async fn diff(args: &DiffArgs, ui: &Ui) -> Result<(), CommandError> {
+    let (mut signals, patience) = (Signals::listen()?, Duration::from(args.timeout));
+    let objects = args.set.read(patience, &mut signals).await?;
     let cluster = args.access.connect().await?;
-    let (means, patience) = (reading::means(&cluster), Duration::from(args.timeout));
+    let means = reading::means(&cluster);
     let set = args.set.set(objects, args.access.namespace(&cluster))?;
     let veil = kept::veil();
     let settings = args.set.settings(patience);

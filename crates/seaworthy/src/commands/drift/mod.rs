@@ -51,11 +51,15 @@ pub(crate) struct DriftArgs {
 }
 
 pub(crate) fn run(args: &DriftArgs, ui: &Ui) -> Result<(), CommandError> {
-    let objects = match args.filename.as_slice() {
-        [] => None,
-        named => Some(files::read(named, args.recursive)?),
-    };
     runtime::block_on(async {
+        let mut signals = Signals::listen()?;
+        let objects = match args.filename.as_slice() {
+            [] => None,
+            named => {
+                let patience = args.timeout.into();
+                Some(files::read(named, args.recursive, patience, &mut signals).await?)
+            }
+        };
         let cluster = args.access.connect().await?;
         let namespace = args.access.namespace(&cluster);
         let inventory = applyset(args.applyset.as_deref(), &namespace)?;
@@ -66,7 +70,7 @@ pub(crate) fn run(args: &DriftArgs, ui: &Ui) -> Result<(), CommandError> {
             (None, Some(inventory)) => Subject::Members(inventory),
             (None, None) => return Err(CommandError::say(Exit::Usage, "nothing was named")),
         };
-        drift(args, &cluster, subject, ui).await
+        drift(args, &cluster, subject, &mut signals, ui).await
     })
 }
 
@@ -82,12 +86,12 @@ async fn drift(
     args: &DriftArgs,
     cluster: &Cluster,
     subject: Subject,
+    signals: &mut Signals,
     ui: &Ui,
 ) -> Result<(), CommandError> {
     let (means, patience) = (reading::means(cluster), Duration::from(args.timeout));
     let settings = Settings { walk: Walk::Compare, patience, ..Settings::default() };
     let veil = kept::veil();
-    let mut signals = Signals::listen()?;
     let work = async {
         match subject {
             Subject::Set(set) => {
@@ -99,7 +103,7 @@ async fn drift(
                 .map(|(all, drifts)| Found::of_members(all, drifts)),
         }
     };
-    let found = reading::until_signal(work, cluster, &means, patience, &mut signals, ui).await?;
+    let found = reading::until_signal(work, cluster, &means, patience, signals, ui).await?;
     let found = found.map_err(|error| refused(&error))?;
     let exit = found.exit();
     match ui.output() {

@@ -20,9 +20,9 @@ use crate::{envelope, runtime};
 
 /// Tells of each object whether it is ready, and why not.
 pub(super) fn explain(args: &ExplainArgs, ui: &Ui) -> Result<(), CommandError> {
-    let selection = args.selection.read()?;
     runtime::block_on(async {
         let mut signals = Signals::listen()?;
+        let selection = args.selection.read(args.timeout.into(), &mut signals).await?;
         let cluster = args.access.connect().await?;
         let reader = Reader::new(&cluster, args.timeout.into());
         let namespace = args.access.namespace(&cluster);
