@@ -1,7 +1,7 @@
 //! How commands reach a cluster: one way for all of them, which is kubectl's.
 
 use std::ffi::OsString;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -61,7 +61,7 @@ impl ClusterArgs {
             None => self.merged(&usual_files()?)?,
         };
         check_context(&access)?;
-        Ok(access)
+        Ok(if io::stdin().is_terminal() { access } else { access.unattended() })
     }
 
     /// Reads a list of files as kubectl does: what the first says counts, and

@@ -17,7 +17,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use kube::Config;
 use kube::client::ClientBuilder;
-use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::config::{AuthInfo, ExecInteractiveMode, KubeConfigOptions, Kubeconfig};
 use serde_json::json;
 
 use crate::Cluster;
@@ -103,6 +103,19 @@ impl Access {
         self
     }
 
+    /// Nobody is there to be asked: a command for a token that would ask where
+    /// somebody is does not, and what it says is told with its failure.
+    #[must_use]
+    pub fn unattended(mut self) -> Self {
+        let users = self.kubeconfig.auth_infos.iter_mut().filter_map(|it| it.auth_info.as_mut());
+        for exec in users.filter_map(|user| user.exec.as_mut()) {
+            if exec.interactive_mode != Some(ExecInteractiveMode::Always) {
+                exec.interactive_mode = Some(ExecInteractiveMode::Never);
+            }
+        }
+        self
+    }
+
     /// Takes certificates and a key, all as PEM.
     pub fn with_certificates(
         server: &str,
@@ -163,6 +176,7 @@ impl Access {
         let mut config = Config::from_custom_kubeconfig(self.kubeconfig.clone(), &options)
             .await
             .map_err(AccessError::kubeconfig)?;
+        trim_token(&mut config.auth_info);
         if let Some(server) = &self.server {
             config.cluster_url = address(server)?;
         }
@@ -194,6 +208,17 @@ impl Default for Timeouts {
 fn place(folder: &Path, file: &mut Option<String>) {
     if let Some(file) = file.as_mut().filter(|file| Path::new(file.as_str()).is_relative()) {
         *file = folder.join(file.as_str()).display().to_string();
+    }
+}
+
+/// Editors end a file with a new line, which cannot be sent. The client library
+/// reads the file anew every minute, and would trip over it each time.
+fn trim_token(user: &mut AuthInfo) {
+    let Some(file) = user.token_file.as_ref().filter(|_| user.token.is_none()) else { return };
+    let Ok(text) = std::fs::read_to_string(file) else { return };
+    if text.trim() != text {
+        user.token = Some(text.trim().to_owned().into());
+        user.token_file = None;
     }
 }
 

@@ -110,17 +110,22 @@ fn refused_at_once(shore: &Shore, kubeconfig: &Path) {
 fn a_command_that_makes_no_token_is_told_at_once() {
     let Some(shore) = Shore::reach() else { return };
     shore.workplace.write("a.yaml", map("a", "1"));
-    let login = |script: &str| {
+    let login_as = |script: &str, mode: &str| {
         let mut config = config_of(&shore);
         config["users"][0]["user"] = json!({ "exec": { "command": "sh", "args": ["-c", script],
-            "apiVersion": "client.authentication.k8s.io/v1", "interactiveMode": "Never" } });
+            "apiVersion": "client.authentication.k8s.io/v1", "interactiveMode": mode } });
         shore.workplace.write("login", config.to_string())
     };
+    let login = |script: &str| login_as(script, "Never");
     let failing = login("echo hunter22; echo the session is over >&2; exit 1");
     let ran = shore.run_at(&failing, "apply", &["-f", "a.yaml"]);
     assert_eq!(ran.exit, 2, "{ran}");
     let told = "`sh`, failed (exit status: 1): the session is over; run it by hand";
     assert!(ran.stderr.contains(told) && !ran.stderr.contains("hunter22"), "{ran}");
+    // Nobody sits there to be asked.
+    let asking = login_as("echo the session is over >&2; exit 1", "IfAvailable");
+    let ran = shore.run_at(&asking, "apply", &["-f", "a.yaml"]);
+    assert!(ran.exit == 2 && ran.stderr.contains(told), "{ran}");
     // It has made one token, which is over, and makes no other.
     let credential = json!({ "apiVersion": "client.authentication.k8s.io/v1",
         "kind": "ExecCredential",
@@ -143,4 +148,18 @@ fn a_cluster_that_comes_back_in_time_is_asked_again_by_every_command() {
         let ran = quay.run_as("proxied", command, &["-f", "a.yaml", "--timeout", "30s"]);
         assert_eq!(ran.exit, 0, "{command}: {ran}");
     }
+}
+
+#[test]
+fn a_token_file_may_end_with_a_new_line() {
+    let Some(quay) = Quay::reach() else { return };
+    quay.kubectl(&["create", "serviceaccount", "me"]);
+    let role = format!("--serviceaccount={}:me", quay.namespace.name());
+    quay.kubectl(&["create", "rolebinding", "me", "--clusterrole=admin", &role]);
+    let token = quay.kubectl(&["create", "token", "me"]);
+    quay.workplace.write("token", format!("\n{}\n", token.trim()));
+    let me = quay.kubeconfig_with("me", &json!({ "tokenFile": "token" }));
+    quay.workplace.write("a.yaml", map("a", "1"));
+    let ran = quay.run_as(&me, "apply", &["-f", "a.yaml"]);
+    assert_eq!(ran.exit, 0, "{ran}");
 }
