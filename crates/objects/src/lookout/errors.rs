@@ -54,7 +54,37 @@ impl LookErrors {
     /// Returns them in one line; none where there are none.
     pub fn line(&self) -> Option<String> {
         let last = self.last.as_ref()?;
-        let Self { total, in_a_row, .. } = self;
-        Some(format!("{total} looks failed, the last {in_a_row} in a row: {last}"))
+        Some(match (self.total, self.in_a_row) {
+            (1, _) => format!("1 look failed: {last}"),
+            (total, 0) => {
+                format!("{total} looks failed, and the last one did not; before it: {last}")
+            }
+            (total, 1) => format!("{total} looks failed, the last one too: {last}"),
+            (total, row) => format!("{total} looks failed, the last {row} in a row: {last}"),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_says_how_many_failed_and_whether_the_last_did() {
+        let mut errors = LookErrors::default();
+        assert_eq!(errors.line(), None);
+        let mut add = |ends: bool| {
+            errors.add(&ApiError::new("look", Trouble::Absent));
+            if ends {
+                errors.end_row();
+            }
+            errors.line().unwrap()
+        };
+        let last = "could not look: it is not there";
+        assert_eq!(add(true), format!("1 look failed: {last}"));
+        assert_eq!(add(false), format!("2 looks failed, the last one too: {last}"));
+        assert_eq!(add(false), format!("3 looks failed, the last 2 in a row: {last}"));
+        let passed = format!("4 looks failed, and the last one did not; before it: {last}");
+        assert_eq!(add(true), passed);
     }
 }

@@ -47,6 +47,11 @@ pub enum GoalError {
     /// The condition has no name.
     #[error("`{0}` names no condition, as `condition=Ready` or `condition=Ready=False` does")]
     NoCondition(String),
+    /// There is no path.
+    #[error(
+        "`{0}` names no path, as `jsonpath={{.status.phase}}=Bound` or `field=spec.replicas` does"
+    )]
+    NoPath(String),
     /// The path cannot be read.
     #[error(transparent)]
     Path(#[from] PathError),
@@ -101,6 +106,10 @@ impl FromStr for Goal {
             None if text == "rollout" => Ok(Self::Rollout),
             None if text == "create" => Ok(Self::Created),
             None if text == "delete" => Ok(Self::Deleted),
+            None if text == "condition" => Err(GoalError::NoCondition(text.to_owned())),
+            None if ["jsonpath", "field"].contains(&text) => {
+                Err(GoalError::NoPath(text.to_owned()))
+            }
             Some(("condition", rest)) => Self::condition(rest),
             Some(("jsonpath" | "field", rest)) => Self::field(rest),
             _ => {
@@ -159,6 +168,8 @@ mod tests {
         let table = [
             ("redy", "`redy` is nothing to wait for, did you mean `ready`?; it is one of"),
             ("deleted", "`deleted` is nothing to wait for, did you mean `delete`?; it is one of"),
+            ("condition", "`condition` names no condition, as `condition=Ready` or"),
+            ("field", "`field` names no path, as `jsonpath={.status.phase}=Bound` or"),
             (
                 "conditions=Ready",
                 "`conditions=Ready` is nothing to wait for, did you mean `condition`?",

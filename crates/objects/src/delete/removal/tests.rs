@@ -71,7 +71,7 @@ fn errors_are_counted_shown_and_never_taken_for_gone() {
         because.chain,
         [
             "finalizer a",
-            "50 looks failed, the last 1 in a row: could not get namespace/app: no (500)"
+            "50 looks failed, the last one too: could not get namespace/app: no (500)"
         ]
     );
 }
