@@ -62,7 +62,7 @@ mod wait;
 mod watch;
 
 pub use apply::{Applied, Change, FIELD_MANAGER, Ownership};
-pub use chain::{Chain, Link, LogTail, Surroundings, explain};
+pub use chain::{Chain, Link, LogTail, ReadIn, Surroundings, explain};
 pub use cluster::{Cluster, Health, ServerVersion};
 pub use connect::{Access, AccessError, Timeouts};
 pub use delete::{

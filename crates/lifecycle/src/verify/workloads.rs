@@ -98,7 +98,8 @@ async fn reasons(verify: &Verify, object: &Object) -> Vec<String> {
         Ok(cluster) => cluster,
         Err(error) => return unseen(error.to_string()),
     };
-    let chain = cluster.why_of(object).await;
+    // Reasons end up in the journal and in reports.
+    let chain = cluster.why_of(object).await.without_logs();
     if chain.links.is_empty() { vec![line(object)] } else { chain.lines() }
 }
 

@@ -3,7 +3,7 @@
 use super::happening::told_as;
 use super::leads::{Want, kind, leads, wants};
 use super::log::LogOf;
-use super::{Chain, Found, Link, Pool, Surroundings, explain, who};
+use super::{Chain, Found, Link, Pool, ReadIn, Surroundings, explain, who};
 use crate::{ApiError, Cluster, Object, ObjectId, Scope, Trouble};
 
 impl Cluster {
@@ -12,7 +12,8 @@ impl Cluster {
         if let Some(root) = self.get(id).await? {
             return Ok(self.why_of(&root).await);
         }
-        let link = Link { who: id.to_string(), says: "it is not there".to_owned() };
+        let (who, says) = (id.to_string(), "it is not there".to_owned());
+        let link = Link { who, says, read_in: ReadIn::Api };
         Ok(Chain { links: vec![link] })
     }
 

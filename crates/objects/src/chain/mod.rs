@@ -62,6 +62,17 @@ pub struct Link {
     pub who: String,
     /// What it says.
     pub says: String,
+    /// Where that was read.
+    pub read_in: ReadIn,
+}
+
+/// Where the words of a link were read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadIn {
+    /// In an object, an event, or an answer of the API.
+    Api,
+    /// In the log of a container, which may say anything.
+    Log,
 }
 
 /// Explains why an object is not ready; an empty chain where it is.
@@ -108,16 +119,21 @@ impl Chain {
         self.links.iter().map(ToString::to_string).collect()
     }
 
-    /// Passes every text through `hide`: logs and events may hold secrets.
+    /// Leaves out what logs say, for what is written to disk: whoever asks for a
+    /// log sees it, but nobody knows which secrets it holds.
     #[must_use]
-    pub fn redacted(self, mut hide: impl FnMut(&str) -> String) -> Self {
-        let links = self.links.into_iter();
-        let links = links.map(|link| Link { who: hide(&link.who), says: hide(&link.says) });
-        Self { links: links.collect() }
+    pub fn without_logs(self) -> Self {
+        let (logs, mut links): (Vec<Link>, Vec<Link>) =
+            self.links.into_iter().partition(|link| link.read_in == ReadIn::Log);
+        if let Some(log) = logs.into_iter().next() {
+            let says = "it is not kept, as it may hold secrets".to_owned();
+            links.push(Link { says, read_in: ReadIn::Api, ..log });
+        }
+        Self { links }
     }
 
     fn add(&mut self, who: impl Into<String>, says: impl Into<String>) {
-        self.links.push(Link { who: who.into(), says: says.into() });
+        self.links.push(Link { who: who.into(), says: says.into(), read_in: ReadIn::Api });
     }
 
     fn add_found(&mut self, found: &Found<'_>, pool: &Pool<'_>) {
@@ -153,7 +169,8 @@ impl Chain {
 
     fn add_log(&mut self, log: &LogTail) {
         for line in &log.lines {
-            self.add(format!("log of {}", log.container), line);
+            let (who, says) = (format!("log of {}", log.container), line.clone());
+            self.links.push(Link { who, says, read_in: ReadIn::Log });
         }
     }
 

@@ -6,6 +6,7 @@
 mod access;
 mod apply;
 mod apply_wait;
+mod canary;
 mod cluster_file;
 mod delete;
 mod differences;
