@@ -62,6 +62,13 @@ pub(crate) fn stopped(signal: &str) -> CommandError {
     CommandError::say(Exit::Interrupted, format!("stopped by {signal}; nothing was changed"))
 }
 
+/// Words for a second signal, which does not wait for what is under way.
+pub(crate) fn not_awaited() -> CommandError {
+    let message = "stopped at once: what was under way may have arrived";
+    CommandError::say(Exit::Interrupted, message)
+        .hint("the same command looks what is there, and goes on")
+}
+
 /// Words for an API that said no, or nothing.
 pub(crate) fn refused(error: &ApiError) -> CommandError {
     CommandError::say(Exit::Refused, advice::of_api(error))

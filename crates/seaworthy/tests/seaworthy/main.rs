@@ -17,6 +17,7 @@ mod explain;
 mod generated;
 mod harbour_runs;
 mod help;
+mod interruption;
 mod no_answer;
 mod quay;
 mod rehearsal;

@@ -23,6 +23,7 @@ use crate::command_error::CommandError;
 use crate::commands::palette;
 use crate::exit::Exit;
 use crate::kept::Kept;
+use crate::reading::not_awaited;
 use crate::running::Signals;
 use crate::silence::Silence;
 use crate::ui::Ui;
@@ -84,7 +85,7 @@ async fn apply(args: &ApplyArgs, ui: &Ui) -> Result<(), CommandError> {
     // A second signal does not wait; what was sent has tasks of its own.
     let done = tokio::select! {
         done = work => done,
-        _ = &mut stop => Err(CommandError::told(Exit::Interrupted)),
+        _ = &mut stop => Err(not_awaited()),
     };
     kept.keep();
     done

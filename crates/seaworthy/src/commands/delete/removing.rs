@@ -13,6 +13,7 @@ use super::force;
 use super::shown::Shown;
 use crate::board::FRAME;
 use crate::command_error::CommandError;
+use crate::reading::not_awaited;
 use crate::running::Signals;
 
 /// By what means and on which terms objects go.
@@ -132,7 +133,10 @@ impl Work {
                     ended = &mut removing => break Some(ended),
                     Some(event) = told.recv() => shown.event(&event)?,
                     () = clock.sleep(FRAME) => shown.tick()?,
-                    _ = signals.next() => break None,
+                    signal = signals.next() => {
+                        shown.stopping(signal)?;
+                        break None;
+                    }
                 }
             }
         };
@@ -148,10 +152,9 @@ impl Work {
                     under_way.wait().await;
                 };
                 tokio::select! {
-                    () = all_answered => {}
-                    _ = signals.next() => {}
+                    () = all_answered => Ok(Ended::Interrupted),
+                    _ = signals.next() => Err(not_awaited()),
                 }
-                Ok(Ended::Interrupted)
             }
         }
     }
@@ -184,7 +187,7 @@ impl Work {
                 },
                 _ = signals.next() => {
                     if shown.is_interrupted() {
-                        return Ok(());
+                        return Err(not_awaited());
                     }
                     shown.interrupted()?;
                 }

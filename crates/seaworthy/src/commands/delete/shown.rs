@@ -222,6 +222,11 @@ impl<'a> Shown<'a> {
         self.board.say("Left", &format!("{}, {why}", count(rest.len(), "object")))
     }
 
+    pub(super) fn stopping(&mut self, signal: &str) -> io::Result<()> {
+        let words = "what is under way is answered first; once more does not wait";
+        self.board.say("Stopping", &format!("{signal}: {words}"))
+    }
+
     pub(super) fn interrupted(&mut self) -> io::Result<()> {
         self.exit = Exit::Interrupted;
         let open: Vec<(String, String)> =

@@ -1,0 +1,79 @@
+//! The first and the second Ctrl-C, on a real API server.
+
+use std::process::Child;
+use std::time::Duration;
+
+use rig::FaultyProxy;
+use rig::proxy::{Fault, Matching, Rule};
+
+use crate::quay::{Quay, hear, interrupt, press};
+use crate::shore::map;
+
+/// Lets every request of a sort take longer than anybody waits.
+fn hold(proxy: &FaultyProxy, verb: &str) {
+    let slow = Fault::Delay(Duration::from_mins(5));
+    proxy.add(Rule::always(Matching::class(verb, "configmaps"), slow));
+}
+
+fn until_asked(proxy: &FaultyProxy, verb: &str) {
+    let mut counts = proxy.counts();
+    let asked = counts.wait_for(|counts| counts.of(verb, "configmaps") > 0);
+    tokio::runtime::Runtime::new().unwrap().block_on(asked).unwrap();
+}
+
+/// Presses Ctrl-C twice, and returns how it ended and what was said at the end.
+fn interrupt_twice(mut child: Child) -> (i32, String) {
+    press(&child);
+    hear(&mut child, "once more does not wait");
+    interrupt(child)
+}
+
+#[test]
+fn the_second_ctrl_c_of_an_apply_does_not_wait_and_loses_nothing() {
+    let Some(quay) = Quay::reach() else { return };
+    quay.workplace.write("a.yaml", map("a", "1") + &map("b", "1"));
+    let proxy = quay.proxy();
+    hold(&proxy, "patch");
+    let child = quay.start_as("proxied", "apply", &["-f", "a.yaml", "--wait"]);
+    until_asked(&proxy, "patch");
+    let (exit, said) = interrupt_twice(child);
+    assert_eq!(exit, 5, "{said}");
+    assert!(said.contains("what was under way may have arrived"), "{said}");
+    assert!(said.contains("the same command looks what is there"), "{said}");
+    proxy.behave();
+    let again = quay.run("apply", &["-f", "a.yaml", "--wait"]);
+    assert_eq!(again.exit, 0, "{again}");
+    assert_eq!(quay.kubectl(&["get", "cm", "a", "b", "-o", "name"]).lines().count(), 2);
+}
+
+#[test]
+fn the_second_ctrl_c_of_a_delete_does_not_wait_and_loses_nothing() {
+    let Some(quay) = Quay::reach() else { return };
+    quay.kubectl(&["create", "configmap", "a"]);
+    let proxy = quay.proxy();
+    hold(&proxy, "delete");
+    let child = quay.start_as("proxied", "delete", &["cm/a"]);
+    until_asked(&proxy, "delete");
+    let (exit, said) = interrupt_twice(child);
+    assert_eq!(exit, 5, "{said}");
+    assert!(said.contains("what was under way may have arrived"), "{said}");
+    proxy.behave();
+    let again = quay.run("delete", &["cm/a", "--ignore-not-found"]);
+    assert_eq!(again.exit, 0, "{again}");
+    assert!(!quay.kubectl(&["get", "cm", "-o", "name"]).contains("configmap/a\n"));
+}
+
+/// It only looks, so that the first is enough, and one more does no harm.
+#[test]
+fn a_wait_ends_at_the_first_ctrl_c() {
+    let Some(quay) = Quay::reach() else { return };
+    for presses in 1..=2 {
+        let mut child = quay.start("wait", &["cm/late", "--for", "create"]);
+        hear(&mut child, "late: it is not there");
+        (1..presses).for_each(|_| press(&child));
+        let (exit, said) = interrupt(child);
+        assert_eq!(exit, 5, "{said}");
+        assert!(said.contains("Awaited configmap/late: it is not there"), "{said}");
+        assert!(said.contains("0 there; nothing was changed"), "{said}");
+    }
+}
