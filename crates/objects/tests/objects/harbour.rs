@@ -19,6 +19,8 @@ use rig::{FaultyProxy, Namespace, need};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::kwok::Yard;
+
 /// How long a test waits for the control plane before it has failed.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -225,5 +227,11 @@ fn plan() -> Plan {
         spec: None,
         monthly_cents: None,
         simulated_speed: None,
+    }
+}
+
+impl Yard {
+    pub(crate) fn opening(&self) -> Opening {
+        Harbour::open_on(self.plane.access())
     }
 }

@@ -6,8 +6,6 @@ use std::process::{Child, Command, Stdio};
 use rig::{ControlPlane, need};
 use tempfile::TempDir;
 
-use crate::harbour::{Harbour, Opening};
-
 /// A control plane of the test's own, with kwok and one node. What becomes of
 /// a pod stands in its label `fate`: `ready` (also without the label), `image`,
 /// `crash`, `done`, `fail` or `never`.
@@ -49,10 +47,6 @@ impl Yard {
         let ready = ["wait", "node/pretender", "--for=condition=Ready", "--timeout=60s"];
         yard.plane.kubectl().run(&ready).unwrap();
         Some(yard)
-    }
-
-    pub(crate) fn opening(&self) -> Opening {
-        Harbour::open_on(self.plane.access())
     }
 }
 

@@ -18,8 +18,11 @@ mod generated;
 mod harbour_runs;
 mod help;
 mod interruption;
+#[path = "../../../objects/tests/objects/kwok.rs"]
+mod kwok;
 mod no_answer;
 mod quay;
+mod real_sets;
 mod rehearsal;
 mod reports;
 mod running;
