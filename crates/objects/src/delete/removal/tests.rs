@@ -69,10 +69,7 @@ fn errors_are_counted_shown_and_never_taken_for_gone() {
     let because = waiting.because();
     assert_eq!(
         because.chain,
-        [
-            "finalizer a",
-            "50 looks failed, the last one too: could not get namespace/app: no (500)"
-        ]
+        ["finalizer a", "50 looks failed, the last one too: could not get namespace/app: no (500)"]
     );
 }
 
