@@ -16,8 +16,8 @@
 //! **Not seen from here:** what a mutating webhook would do this time, new
 //! defaults of a changed definition, and that the API may write an object anew
 //! that reads the same (a fresh `PersistentVolumeClaim` gets another resource
-//! version by its first apply, and nothing else). None of these is a change that
-//! anybody asked for.
+//! version by its first apply, and nothing else; an object without owners gets
+//! an entry for them). None of these is a change that anybody asked for.
 
 mod doubt;
 mod settled;
@@ -64,13 +64,9 @@ fn same(desired: &Object, live: &Object, uid: Option<&str>) -> Result<(), Doubt>
 }
 
 /// A bare Namespace has no field that anybody could own, and the API keeps no
-/// entry for an owner of nothing. Where there is no entry at all, an apply
-/// makes one for whoever came first, if there is anything to own.
+/// entry for an owner of nothing. It would only note who came first.
 fn wants_nothing(desired: &Object, live: &Object, owners: &Owners) -> bool {
-    let wants_none = |object: &Object| {
-        walk::walk(object.body(), live.body(), &FieldSet::default(), owners).is_ok()
-    };
-    wants_none(desired) && (!owners.shares().is_empty() || wants_none(live))
+    walk::walk(desired.body(), live.body(), &FieldSet::default(), owners).is_ok()
 }
 
 fn identity(desired: &Object, live: &Object, uid: Option<&str>) -> Result<(), Why> {

@@ -271,8 +271,25 @@ const RESTLESS: [&str; 6] = [
 ];
 
 fn has_moved(before: &Object, after: &Object) -> bool {
+    if is_noted_as_first(before, after) {
+        return false;
+    }
     let restless = RESTLESS.contains(&before.kind().kind.as_str());
     lasting(before) != lasting(after) || (!restless && before.version() != after.version())
+}
+
+/// Where nobody owned anything, the first apply, even one of nothing, makes an
+/// entry for whoever was there before, and nothing else.
+fn is_noted_as_first(before: &Object, after: &Object) -> bool {
+    let owners = |object: &Object| object.items("/metadata/managedFields").to_vec();
+    let rest = |object: &Object| {
+        let mut body = lasting(object);
+        body["metadata"].as_object_mut().unwrap().remove("managedFields");
+        body
+    };
+    let first =
+        |owners: &[Value]| matches!(owners, [one] if one["manager"] == "before-first-apply");
+    owners(before).is_empty() && first(&owners(after)) && rest(before) == rest(after)
 }
 
 /// The time of an entry moves with an empty list that nobody owns.
