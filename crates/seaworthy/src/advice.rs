@@ -16,14 +16,20 @@ pub(crate) fn of_api(error: &ApiError) -> String {
 pub(crate) fn of_step(error: &StepError) -> String {
     match error {
         StepError::Api(error) => of_api(error),
-        StepError::NotOurs { owner: Some(_) } => {
-            format!("{error}; take it from there, or adopt it with `--adopt always`")
+        StepError::NotOurs { owner: Some(owner) } => {
+            let who = owner.strip_prefix("the set ").map_or(String::new(), who_is);
+            format!("{error}{who}; take it from there, or adopt it with `--adopt always`")
         }
         StepError::NotOurs { owner: None } => {
             format!("{error}; adopt it with `--adopt unmanaged`, or rename it")
         }
         other => other.to_string(),
     }
+}
+
+/// Members know their set by its id only; its parent knows the name.
+fn who_is(set: &str) -> String {
+    format!(" (`kubectl get secrets,configmaps -A -l applyset.kubernetes.io/id={set}` names it)")
 }
 
 /// The next step where a set was not touched at all.

@@ -7,7 +7,7 @@ pub(crate) struct Goal {
     what: &'static str,
     bound: Bound,
     unit: &'static str,
-    found: f64,
+    found: Option<f64>,
 }
 
 /// On which side of a bound a figure must be.
@@ -22,7 +22,7 @@ pub(crate) enum Bound {
 pub(crate) struct Goals(Vec<Goal>);
 
 impl Goals {
-    /// Adds a figure, where it was measured.
+    /// Adds a figure; one that was not measured is told, too.
     pub(crate) fn add(
         &mut self,
         what: &'static str,
@@ -30,7 +30,7 @@ impl Goals {
         unit: &'static str,
         bound: Bound,
     ) {
-        self.0.extend(found.map(|found| Goal { what, bound, unit, found }));
+        self.0.push(Goal { what, bound, unit, found });
     }
 }
 
@@ -52,8 +52,12 @@ impl fmt::Display for Goals {
                 Bound::AtMost(value) => ("≤", value),
                 Bound::AtLeast(value) => ("≥", value),
             };
-            let verdict = if bound.holds(*found) { "reached" } else { "missed" };
-            writeln!(f, "| {what} | {sign} {value} {unit} | {found:.2} {unit} | {verdict} |")?;
+            let (figure, verdict) = match found {
+                Some(found) if bound.holds(*found) => (format!("{found:.2} {unit}"), "reached"),
+                Some(found) => (format!("{found:.2} {unit}"), "missed"),
+                None => ("–".to_owned(), "not measured"),
+            };
+            writeln!(f, "| {what} | {sign} {value} {unit} | {figure} | {verdict} |")?;
         }
         Ok(())
     }
