@@ -95,8 +95,9 @@ pub fn talos_cluster(shape: Shape) -> Option<TalosCluster> {
     Some(cluster.unwrap_or_else(|error| panic!("a Talos cluster: {error}")))
 }
 
+/// Says whether Talos nodes could be started, without starting one.
 #[track_caller]
-fn talos_parts() -> Option<()> {
+pub fn talos_parts() -> Option<()> {
     present(talos::parts())?;
     match Host::obstacle() {
         Some(obstacle) => skip(&obstacle),

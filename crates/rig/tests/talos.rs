@@ -90,6 +90,23 @@ fn a_cluster_of_talosctl_is_healthy_and_its_services_answer() {
     assert_eq!(traces::await_none(&id, PATIENCE), Vec::<String>::new());
 }
 
+/// Whoever waits for a network before the API can be used waits for ever.
+#[test]
+fn the_api_takes_objects_before_pods_have_a_network() {
+    let shape = Shape { control_planes: 1, workers: 0 };
+    if need::talos_parts().is_none() {
+        return;
+    }
+    let cluster = TalosCluster::start_without_network(shape).unwrap();
+    until(|| {
+        let path = r#"jsonpath={.items[*].status.conditions[?(@.type=="Ready")].status}"#;
+        let seen = cluster.kubectl().run(&["get", "nodes", "-o", path]).unwrap();
+        if seen == "False" { Ok(()) } else { Err(format!("the node's Ready is `{seen}`")) }
+    });
+    cluster.kubectl().run(&["-n", "default", "create", "configmap", "early"]).unwrap();
+    cluster.connect_pods().unwrap();
+}
+
 #[test]
 fn three_control_planes_make_one_etcd() {
     let shape = Shape { control_planes: 3, workers: 0 };

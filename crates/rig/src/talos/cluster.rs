@@ -41,6 +41,14 @@ pub struct TalosCluster {
 impl TalosCluster {
     /// Brings up a cluster with talosctl and waits until all nodes are ready.
     pub fn start(shape: Shape) -> Result<Self, TalosError> {
+        let cluster = Self::start_without_network(shape)?;
+        cluster.connect_pods()?;
+        Ok(cluster)
+    }
+
+    /// Brings up a cluster with talosctl whose API is ready, and whose pods
+    /// have no network yet.
+    pub fn start_without_network(shape: Shape) -> Result<Self, TalosError> {
         let mut talos = Talos::start()?;
         for place in 1..=shape.control_planes {
             talos.add(&format!("cp-{place}"))?;
@@ -54,7 +62,7 @@ impl TalosCluster {
         cluster.generate()?;
         cluster.configure()?;
         cluster.bootstrap()?;
-        cluster.join()?;
+        cluster.await_api()?;
         Ok(cluster)
     }
 
@@ -170,16 +178,13 @@ impl TalosCluster {
         })
     }
 
-    /// Waits for the API, gives pods a network and waits for all nodes.
-    fn join(&self) -> Result<(), TalosError> {
+    fn await_api(&self) -> Result<(), TalosError> {
         let first = self.control_planes()[0].address();
         let kubeconfig = self.file("kubeconfig");
         self.talosctl(first, &["kubeconfig", "--force", "--merge=false", &kubeconfig])?;
         until("the API server was not ready", || {
             self.kubectl.run(&["get", "--raw", "/readyz"]).map(drop).map_err(|e| e.to_string())
-        })?;
-        self.connect_pods()?;
-        until("not all nodes were ready", || self.all_ready())
+        })
     }
 
     fn all_ready(&self) -> Result<(), String> {
@@ -190,8 +195,8 @@ impl TalosCluster {
     }
 
     /// Gives the pods of each node a subnet, and each node a route to those of
-    /// the others.
-    fn connect_pods(&self) -> Result<(), TalosError> {
+    /// the others; then waits until all nodes are ready.
+    pub fn connect_pods(&self) -> Result<(), TalosError> {
         for (place, node) in self.talos.nodes().iter().enumerate() {
             node.put("/etc/cni/net.d/10-rig.conflist", &pod_network(place))?;
             for (other, neighbour) in self.talos.nodes().iter().enumerate() {
@@ -201,7 +206,7 @@ impl TalosCluster {
                 }
             }
         }
-        Ok(())
+        until("not all nodes were ready", || self.all_ready())
     }
 
     fn ctl(&self) -> &Talosctl {
