@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::command_error::CommandError;
 use crate::commands::{
     apply, completions, credentials, delete, diff, down, drift, explain, init, plan, rehearse,
-    report, schema, sim, status, up, validate, verify, wait,
+    report, schema, sim, status, talos, up, validate, verify, wait,
 };
 use crate::exit::Exit;
 use crate::ui::Ui;
@@ -63,6 +63,7 @@ pub(crate) enum Command {
     Down(down::DownArgs),
     Kubeconfig(credentials::KubeconfigArgs),
     Talosconfig(credentials::TalosconfigArgs),
+    Talos(talos::TalosArgs),
     Apply(apply::ApplyArgs),
     Diff(diff::DiffArgs),
     Drift(drift::DriftArgs),
@@ -103,6 +104,7 @@ impl Command {
             Self::Down(args) => down::run(&args, shared, ui),
             Self::Kubeconfig(args) => credentials::kubeconfig(&args, shared, ui),
             Self::Talosconfig(args) => credentials::talosconfig(&args, shared, ui),
+            Self::Talos(args) => talos::run(&args, ui),
             Self::Apply(args) => apply::run(&args, ui),
             Self::Diff(args) => diff::run(&args, ui),
             Self::Drift(args) => drift::run(&args, ui),

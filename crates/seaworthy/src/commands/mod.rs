@@ -15,6 +15,7 @@ pub(crate) mod report;
 pub(crate) mod schema;
 pub(crate) mod sim;
 pub(crate) mod status;
+pub(crate) mod talos;
 pub(crate) mod up;
 pub(crate) mod validate;
 pub(crate) mod verify;

@@ -28,6 +28,7 @@ mod reports;
 mod running;
 mod shore;
 mod standing;
+mod talos;
 mod verify;
 mod wait;
 mod workplace;

@@ -1,0 +1,195 @@
+//! `talos probe`: which mode nodes are in, without any secret.
+
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::str::FromStr;
+use std::time::Duration;
+
+use ::talos::client::Node;
+use ::talos::pki::Certificate;
+use ::talos::probe::{Mode, Owner, Sighting, probe};
+use clap::Args;
+use futures::future::join_all;
+use serde_json::{Value, json};
+
+use super::authority::OursArgs;
+use crate::cli::Output;
+use crate::command_error::CommandError;
+use crate::exit::Exit;
+use crate::ui::Ui;
+
+/// Tell which mode Talos nodes are in, without any secret
+///
+/// One connection to each, all at once: whether it waits for its config
+/// (maintenance mode), has one, of whose cluster, or cannot be reached and why.
+/// Nothing is changed. Ends with 3 where a node is in none of these modes.
+#[derive(Args, Debug)]
+pub(crate) struct ProbeArgs {
+    /// Names or addresses of nodes, with a port where it is not 50000
+    #[arg(required = true, value_name = "ADDRESS")]
+    addresses: Vec<Place>,
+    /// How long all of it may take
+    #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = spec::Duration::parse)]
+    timeout: spec::Duration,
+    #[command(flatten)]
+    ours: OursArgs,
+}
+
+/// Where a node is, as it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Place {
+    written: String,
+    host: String,
+    port: u16,
+}
+
+/// What became of one place.
+struct Looked<'a> {
+    place: &'a Place,
+    seen: Result<Sighting, String>,
+}
+
+impl FromStr for Place {
+    type Err = String;
+
+    fn from_str(written: &str) -> Result<Self, String> {
+        let place = |host: &str, port| {
+            if host.is_empty() {
+                return Err("it names no host".to_owned());
+            }
+            Ok(Self { written: written.to_owned(), host: host.to_owned(), port })
+        };
+        if let Ok(address) = written.parse::<SocketAddr>() {
+            return place(&address.ip().to_string(), address.port());
+        }
+        if written.contains("://") || written.contains('/') {
+            return Err("it is not a name or an address; leave the rest of the URL out".to_owned());
+        }
+        let unbracketed = written.trim_start_matches('[').trim_end_matches(']');
+        if unbracketed.parse::<std::net::IpAddr>().is_ok() {
+            return place(unbracketed, Node::PORT);
+        }
+        match written.rsplit_once(':') {
+            None => place(written, Node::PORT),
+            Some((host, port)) => match port.parse() {
+                Ok(port) => place(host, port),
+                Err(_) => Err(format!("`{port}` is not a port")),
+            },
+        }
+    }
+}
+
+pub(crate) fn run(args: &ProbeArgs, ui: &Ui) -> Result<(), CommandError> {
+    let ours = args.ours.certificate()?;
+    let within = Duration::from(args.timeout);
+    let runtime = tokio::runtime::Runtime::new()?;
+    let looks = args.addresses.iter().map(|place| look(place, ours.as_ref(), within));
+    let looked = runtime.block_on(join_all(looks));
+    match ui.output() {
+        Output::Json => ui.json(&looked.iter().map(Looked::record).collect::<Vec<_>>())?,
+        Output::Text => print(&looked, &mut ui.stdout())?,
+    }
+    let fine = looked.iter().all(Looked::is_told);
+    CommandError::unless_done(if fine { Exit::Done } else { Exit::NotProven })
+}
+
+async fn look<'a>(place: &'a Place, ours: Option<&Certificate>, within: Duration) -> Looked<'a> {
+    let began = tokio::time::Instant::now();
+    let seen = match resolve(place, within).await {
+        Ok(address) => Ok(probe(address, ours, within.saturating_sub(began.elapsed())).await),
+        Err(why) => Err(why),
+    };
+    Looked { place, seen }
+}
+
+async fn resolve(place: &Place, within: Duration) -> Result<SocketAddr, String> {
+    let asked = tokio::net::lookup_host((place.host.as_str(), place.port));
+    match tokio::time::timeout(within, asked).await {
+        Ok(Ok(mut found)) => found.next().ok_or_else(|| "the name has no address".to_owned()),
+        Ok(Err(error)) => Err(format!("the name cannot be resolved: {error}")),
+        Err(_) => Err("the name was not resolved in time".to_owned()),
+    }
+}
+
+impl Looked<'_> {
+    /// Whether it is plain what the node is, and nobody else's.
+    fn is_told(&self) -> bool {
+        matches!(
+            self.seen.as_ref().map(|sighting| &sighting.mode),
+            Ok(Mode::Maintenance | Mode::Configured(Owner::Us | Owner::Unknown))
+        )
+    }
+
+    fn word(&self) -> &'static str {
+        match self.seen.as_ref().map(|sighting| &sighting.mode) {
+            Ok(Mode::Configured(Owner::Us)) => "ours",
+            Ok(Mode::Configured(Owner::Somebody)) => "somebody's",
+            Ok(mode) => mode.word(),
+            Err(_) => "unreachable",
+        }
+    }
+
+    fn means(&self) -> String {
+        match &self.seen {
+            Ok(sighting) => sighting.mode.means(),
+            Err(why) => format!("It could not be asked: {why}."),
+        }
+    }
+
+    fn advice(&self) -> Option<&'static str> {
+        match &self.seen {
+            Ok(sighting) => sighting.mode.advice(),
+            Err(_) => Some("Check the name, or give the address."),
+        }
+    }
+
+    fn record(&self) -> Value {
+        let sighting = self.seen.as_ref().ok();
+        json!({
+            "node": self.place.written,
+            "address": sighting.map(|sighting| sighting.node.to_string()),
+            "mode": self.word(),
+            "means": self.means(),
+            "next": self.advice(),
+            "facts": sighting.map(|sighting| sighting.evidence().facts),
+        })
+    }
+}
+
+fn print(looked: &[Looked<'_>], out: &mut dyn Write) -> io::Result<()> {
+    let width = looked.iter().map(|one| one.place.written.len()).max().unwrap_or(0);
+    for one in looked {
+        writeln!(out, "{:width$}  {:<13}  {}", one.place.written, one.word(), one.means())?;
+        let mut more =
+            |name: &str, text: &str| writeln!(out, "{:width$}  {:<13}  {name}  {text}", "", "");
+        if let Some(certificate) = one.seen.as_ref().ok().and_then(|it| it.certificate.as_ref()) {
+            more("fingerprint", &certificate.spki.to_string())?;
+            more("valid until", &certificate.not_after.to_string())?;
+        }
+        if let Some(advice) = one.advice() {
+            more("next", advice)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_read_as_people_write_them() {
+        let read = |text: &str| text.parse::<Place>().map(|place| (place.host, place.port));
+        let is = |host: &str, port| Ok((host.to_owned(), port));
+        assert_eq!(read("10.0.0.5"), is("10.0.0.5", 50000));
+        assert_eq!(read("10.0.0.5:50001"), is("10.0.0.5", 50001));
+        assert_eq!(read("fd00::5"), is("fd00::5", 50000));
+        assert_eq!(read("[fd00::5]"), is("fd00::5", 50000));
+        assert_eq!(read("[fd00::5]:1"), is("fd00::5", 1));
+        assert_eq!(read("cp-1.example:9"), is("cp-1.example", 9));
+        assert_eq!(read("cp-1"), is("cp-1", 50000));
+        assert_eq!(read("cp-1:x"), Err("`x` is not a port".to_owned()));
+        assert_eq!(read(":5"), Err("it names no host".to_owned()));
+        assert!(read("https://cp-1").unwrap_err().starts_with("it is not a name or an address"));
+    }
+}

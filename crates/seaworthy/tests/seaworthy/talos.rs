@@ -1,0 +1,57 @@
+//! `talos probe`, at real nodes and at what is none.
+
+use std::net::TcpListener;
+
+use serde_json::Value;
+
+use crate::workplace::Workplace;
+
+#[test]
+fn a_closed_port_is_told_with_what_to_do() {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let workplace = Workplace::new();
+    let ran = workplace.run(["talos", "probe", &port.to_string()]);
+    assert_eq!(ran.exit, 3, "{ran}");
+    assert!(ran.stdout.contains("unreachable") && ran.stdout.contains("next  "), "{ran}");
+}
+
+#[test]
+fn many_silent_addresses_take_one_timeout() {
+    let workplace = Workplace::new();
+    let ports: Vec<TcpListener> =
+        (0..200).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+    let silent = ports.iter().map(|port| port.local_addr().unwrap().to_string());
+    let mut args: Vec<String> =
+        ["talos", "probe", "-o", "json", "--timeout", "1s"].map(str::to_owned).into();
+    args.extend(silent);
+    let ran = workplace.run(args);
+    assert_eq!(ran.exit, 3, "{ran}");
+    let told: Vec<Value> = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(told.len(), 200);
+    assert!(told.iter().all(|one| one["mode"] == "unreachable"), "{ran}");
+}
+
+#[test]
+fn files_that_are_no_talosconfig_are_named() {
+    let workplace = Workplace::new();
+    workplace.write("mine", "contexts: [");
+    let ran = workplace.run(["talos", "probe", "127.0.0.1", "--talosconfig", "mine"]);
+    assert_eq!(ran.exit, 2, "{ran}");
+    assert!(ran.stderr.starts_with("error: could not use mine: "), "{ran}");
+    let ran = workplace.run(["talos", "probe", "127.0.0.1", "--secrets", "absent"]);
+    assert_eq!(ran.exit, 2, "{ran}");
+    assert!(ran.stderr.starts_with("error: could not read absent: "), "{ran}");
+}
+
+#[test]
+fn a_real_node_waits_in_maintenance_mode() {
+    let Some(mut talos) = rig::need::talos() else { return };
+    let address = talos.add("bare").unwrap().address().to_string();
+    let workplace = Workplace::new();
+    let ran = (0..120)
+        .map(|_| workplace.run(["talos", "probe", &address, "--timeout", "1s"]))
+        .find(|ran| ran.exit == 0)
+        .unwrap();
+    assert!(ran.stdout.contains("maintenance    The node waits for its config"), "{ran}");
+    assert!(ran.stdout.contains("fingerprint  "), "{ran}");
+}
