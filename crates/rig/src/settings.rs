@@ -5,7 +5,7 @@
 //! | `SEAWORTHY_RIG_PATH` | directory of ready-made binaries, looked at first; their versions are yours to choose | not used |
 //! | `SEAWORTHY_RIG_CACHE` | where built binaries are kept | `$XDG_CACHE_HOME/seaworthy/rig`, then `~/.cache/seaworthy/rig` |
 //! | `SEAWORTHY_RIG_SHARED` | folder of the control plane that tests share; set by `cargo xtask test` | each test process starts one when first needed |
-//! | `SEAWORTHY_TEST_TIER` | highest tier of components that tests may use; `--quick` sets 0 | 2 |
+//! | `SEAWORTHY_TEST_TIER` | highest tier of components that tests may use; `--quick` sets 0, `--all` 3 | 2 |
 //! | `SEAWORTHY_TEST_SKIPS` | file that receives one JSON line per skipped test; set by `cargo xtask test` | skips are only said on stderr |
 //! | `XDG_CACHE_HOME`, `HOME`, `PATH`, `TMPDIR` | as everywhere | |
 //!
