@@ -3,13 +3,14 @@
 
 use std::net::IpAddr;
 
-use clouds::hetzner::{HetznerError, LoadBalancer, Server};
+use clouds::hetzner::{Hetzner, HetznerError, LoadBalancer, Server};
 use events::Secret;
+use spec::plan::Endpoint;
 use talos::credentials::{Context, IdentityError, Kubeconfig, Talosconfig};
 use talos::secrets::{Bundle, StoreError};
 
-use crate::Site;
 use crate::hetzner::API_PORT;
+use crate::{Ground, Site};
 
 /// By which way a kubeconfig reaches the API.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,11 +44,12 @@ pub enum CredentialsError {
 /// Makes a kubeconfig for an administrator.
 pub async fn kubeconfig(site: &Site, way: &Way) -> Result<Secret, CredentialsError> {
     site.keep_bundle(Bundle::load(&site.bundle_file())?)?;
-    let address = match way {
-        Way::LoadBalancer => balancer(site).await?,
-        Way::Node(name) => node(site, name).await?,
+    let host = match (way, &site.ground) {
+        (Way::LoadBalancer, Ground::Hetzner(hetzner)) => balancer(site, hetzner).await?.to_string(),
+        (Way::LoadBalancer, Ground::Machines) => endpoint(site)?,
+        (Way::Node(name), _) => node(site, name).await?.to_string(),
     };
-    let server = format!("https://{address}:{API_PORT}");
+    let server = format!("https://{host}:{API_PORT}");
     let cluster = site.plan.cluster.to_string();
     Ok(Kubeconfig::new(&cluster, &server, site.kubernetes_admin()).yaml().clone())
 }
@@ -65,15 +67,34 @@ pub async fn talosconfig(site: &Site) -> Result<Secret, CredentialsError> {
     Ok(Talosconfig::new(site.plan.cluster.to_string(), context).to_yaml())
 }
 
-async fn balancer(site: &Site) -> Result<IpAddr, CredentialsError> {
+/// Machines have no load balancer of ours: the file says how they are reached.
+fn endpoint(site: &Site) -> Result<String, CredentialsError> {
+    match &site.plan.endpoint {
+        Endpoint::Hostname(name) => Ok(name.clone()),
+        Endpoint::Vip(address) | Endpoint::PrivateLoadBalancer(address) => Ok(address.to_string()),
+        Endpoint::LoadBalancer(_) | Endpoint::Node(_) => {
+            let first = site.control_planes().next().map(|node| node.address.to_string());
+            first.ok_or_else(|| CredentialsError::NoAddress { what: "control plane".to_owned() })
+        }
+    }
+}
+
+async fn balancer(site: &Site, hetzner: &Hetzner) -> Result<IpAddr, CredentialsError> {
     let name = site.plan.load_balancer.as_ref().map(|it| it.name.clone()).unwrap_or_default();
-    let found = site.hetzner.find::<LoadBalancer>(&name).await?;
+    let found = hetzner.find::<LoadBalancer>(&name).await?;
     let none = || CredentialsError::NoAddress { what: format!("load balancer {name}") };
     found.and_then(|it| it.public_address()).ok_or_else(none)
 }
 
 async fn node(site: &Site, name: &str) -> Result<IpAddr, CredentialsError> {
-    let found = site.hetzner.find::<Server>(name).await?;
-    let none = || CredentialsError::NoAddress { what: format!("server {name}") };
-    found.and_then(|it| it.public_address()).ok_or_else(none)
+    let found = match &site.ground {
+        Ground::Hetzner(hetzner) => {
+            hetzner.find::<Server>(name).await?.and_then(|it| it.public_address())
+        }
+        Ground::Machines => {
+            let planned = site.plan.nodes.iter().find(|node| node.name == name);
+            planned.map(|node| node.address.into())
+        }
+    };
+    found.ok_or_else(|| CredentialsError::NoAddress { what: format!("server {name}") })
 }

@@ -5,9 +5,9 @@ use clouds::hetzner::Endpoint;
 use engine::codes;
 use events::{Cause, NextStep, Unit};
 use spec::Duration;
-use spec::plan::Stage;
+use spec::plan::{NodePlan, Stage};
 
-use crate::Site;
+use crate::{Ground, Site};
 
 /// The longest deadline that the command line takes.
 const LONGEST: u32 = 24 * 3600;
@@ -38,7 +38,7 @@ pub(crate) fn of_down(cloud: &Endpoint, cause: &Cause) -> Vec<NextStep> {
 fn look_there(site: &Site, stage: Stage, unit: &Unit) -> NextStep {
     match stage {
         Stage::Preflight | Stage::Secrets | Stage::Image | Stage::Network | Stage::Nodes => {
-            ask(site.hetzner.endpoint())
+            ask_at(site, unit)
         }
         Stage::Identity | Stage::Config | Stage::Etcd => {
             let of_unit = unit.node.as_ref().and_then(|node| site.address(node.as_str()));
@@ -48,7 +48,7 @@ fn look_there(site: &Site, stage: Stage, unit: &Unit) -> NextStep {
                     let words = "shows whether the Talos API can be reached from here";
                     step(format!("nc -vz {address} {}", talos::client::Node::PORT), words)
                 }
-                None => ask(site.hetzner.endpoint()),
+                None => ask_at(site, unit),
             }
         }
         Stage::Api
@@ -59,6 +59,20 @@ fn look_there(site: &Site, stage: Stage, unit: &Unit) -> NextStep {
         | Stage::Seal
         | Stage::Gitops
         | Stage::Proof => step("seaworthy kubeconfig", "lets kubectl look at what there is"),
+    }
+}
+
+fn ask_at(site: &Site, unit: &Unit) -> NextStep {
+    match &site.ground {
+        Ground::Hetzner(hetzner) => ask(hetzner.endpoint()),
+        Ground::Machines => {
+            let of_unit =
+                |node: &&NodePlan| unit.node.as_ref().is_none_or(|it| it.as_str() == node.name);
+            let nodes = site.plan.nodes.iter().filter(of_unit);
+            let addresses: Vec<_> = nodes.map(|node| node.address.to_string()).collect();
+            let command = format!("seaworthy talos probe {}", addresses.join(" "));
+            step(command, "shows which machines answer, and which mode they are in")
+        }
     }
 }
 

@@ -26,8 +26,8 @@ use crate::hetzner::{Clerk, Wanted};
 pub struct Site {
     /// What is wanted.
     pub plan: Plan,
-    /// The cloud.
-    pub hetzner: Hetzner,
+    /// What its nodes stand on.
+    pub ground: Ground,
     /// The public addresses of this machine, for the firewall.
     pub mine: Vec<IpAddr>,
     /// The cluster's state folder.
@@ -47,6 +47,16 @@ pub struct Site {
     talos_admin: OnceLock<Identity>,
     kubernetes_admin: OnceLock<Identity>,
     learned: Mutex<Learned>,
+}
+
+/// What the nodes of a cluster stand on.
+#[expect(clippy::large_enum_variant, reason = "a process has one or two of them")]
+#[derive(Clone, Debug)]
+pub enum Ground {
+    /// Servers that Hetzner makes.
+    Hetzner(Hetzner),
+    /// Machines that exist already and wait in maintenance mode.
+    Machines,
 }
 
 /// A repository, and where it stands.
@@ -100,11 +110,11 @@ struct Learned {
 }
 
 impl Site {
-    /// A site at Hetzner.
-    pub fn new(plan: Plan, hetzner: Hetzner, folder: &Path, clock: Clock, chance: Chance) -> Self {
+    /// A site on some ground.
+    pub fn new(plan: Plan, ground: Ground, folder: &Path, clock: Clock, chance: Chance) -> Self {
         Self {
             plan,
-            hetzner,
+            ground,
             mine: Vec::new(),
             folder: folder.to_owned(),
             clock,
@@ -127,7 +137,15 @@ impl Site {
 
     /// Returns who brings wishes to the cloud.
     pub(crate) fn clerk<'a>(&'a self, hands: &'a Hands) -> Clerk<'a> {
-        Clerk { hands, hetzner: &self.hetzner, speed: self.speed }
+        Clerk { hands, hetzner: self.hetzner(), speed: self.speed }
+    }
+
+    /// Returns the cloud, for stages that only a cluster at Hetzner has.
+    pub(crate) fn hetzner(&self) -> &Hetzner {
+        match &self.ground {
+            Ground::Hetzner(hetzner) => hetzner,
+            Ground::Machines => unreachable!("stages of Hetzner are left out for machines"),
+        }
     }
 
     /// Returns where the secrets bundle lies.

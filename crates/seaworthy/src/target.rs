@@ -9,7 +9,7 @@ use clap::Args;
 use clouds::hetzner::{Endpoint, Hetzner, Settings, Trust};
 use engine::{Chance, StateFolder};
 use events::{Clock, ClusterId, Digest, Secret};
-use lifecycle::{GitAccess, Site, Source};
+use lifecycle::{GitAccess, Ground, Site, Source};
 use spec::plan::{Stage, Timeouts};
 use spec::{AddonName, AddonOptions, CloudKind, Cluster, Duration, Plan, SourceRange};
 
@@ -129,7 +129,10 @@ impl TargetArgs {
         }
         let (cluster, bytes) = read_cluster(self.file(), ui)?;
         let state = state_dir(shared.state_dir.as_ref(), self.file()).join(cluster.name.as_str());
-        let token = token(&self.cloud)?;
+        let token = match cluster.cloud {
+            spec::Cloud::Hetzner(_) => token(&self.cloud)?,
+            spec::Cloud::Proxmox(_) | spec::Cloud::Machines(_) => Secret::new(""),
+        };
         let beside = self.file().parent().unwrap_or(Path::new(""));
         let source = source(&cluster, newest_commit, |git| git_access::read(git, beside))?;
         Target::with(cluster, &bytes, &state, &self.cloud, timeouts, token, source)
@@ -148,14 +151,17 @@ impl Sight {
         // The identity is made by the first run; until then nothing carries it.
         let id = known.unwrap_or(ClusterId::NIL);
         let plan = planned(cluster, id, timeouts)?;
-        let token = if plan.cloud == CloudKind::Hetzner { token } else { Err(no_client(&plan)) };
-        let site = token.and_then(|token| {
-            let (clock, chance) = (Clock::real(), Chance::real());
-            let hetzner = cloud.connect(token, id, clock)?;
-            let mut site = Site::new(plan.clone(), hetzner, &state, clock, chance);
+        let (clock, chance) = (Clock::real(), Chance::real());
+        let ground = match plan.cloud {
+            CloudKind::Hetzner => token.and_then(|token| cloud.connect(token, id, clock)),
+            CloudKind::Machines => Ok(Ground::Machines),
+            CloudKind::Proxmox => Err(no_client(&plan)),
+        };
+        let site = ground.map(|ground| {
+            let mut site = Site::new(plan.clone(), ground, &state, clock, chance);
             site.mine.clone_from(&cloud.my_ip);
             site.speed = cloud.simulated_speed;
-            Ok(site)
+            site
         });
         Ok(Self { plan, state, is_known: known.is_some(), site })
     }
@@ -174,9 +180,13 @@ impl Target {
     ) -> Result<Self, CommandError> {
         let (clock, chance) = (Clock::real(), Chance::real());
         let folder = StateFolder::open(state, &chance).map_err(internal)?;
-        let hetzner = cloud.connect(token.clone(), folder.cluster(), clock)?;
         let plan = planned(&cluster, folder.cluster(), timeouts)?;
-        let mut site = Site::new(plan, hetzner, state, clock, chance);
+        let ground = match plan.cloud {
+            CloudKind::Hetzner => cloud.connect(token.clone(), folder.cluster(), clock)?,
+            CloudKind::Machines => Ground::Machines,
+            CloudKind::Proxmox => return Err(no_client(&plan)),
+        };
+        let mut site = Site::new(plan, ground, state, clock, chance);
         site.mine.clone_from(&cloud.my_ip);
         site.speed = cloud.simulated_speed;
         site.token = token.clone();
@@ -199,6 +209,11 @@ impl Target {
             .hint("give the public address of this machine: `--my-ip 198.51.100.7`, or SEAWORTHY_MY_IP")
             .hint("or name networks in the cluster file, under `firewall: { talosAPI: […] }`"))
     }
+}
+
+/// Returns what must never be written down. Machines need no token.
+pub(crate) fn secrets(token: Secret) -> Vec<(String, Secret)> {
+    if token.reveal().is_empty() { Vec::new() } else { vec![("cloud token".to_owned(), token)] }
 }
 
 /// Returns what the cluster follows, where it follows anything; `head` tells
@@ -263,7 +278,7 @@ impl CloudArgs {
         token: Secret,
         cluster: ClusterId,
         clock: Clock,
-    ) -> Result<Hetzner, CommandError> {
+    ) -> Result<Ground, CommandError> {
         let endpoint = Endpoint::parse(&self.cloud_endpoint).map_err(usage)?;
         let trust = match &self.cloud_ca {
             None => Trust::System,
@@ -273,7 +288,8 @@ impl CloudArgs {
             })?),
         };
         let timeout = std::time::Duration::from_secs(30);
-        Hetzner::new(Settings { endpoint, token, trust, timeout, cluster, clock }).map_err(usage)
+        let settings = Settings { endpoint, token, trust, timeout, cluster, clock };
+        Hetzner::new(settings).map(Ground::Hetzner).map_err(usage)
     }
 }
 

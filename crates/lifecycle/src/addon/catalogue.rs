@@ -201,7 +201,7 @@ pub(crate) async fn gate(site: &Site, part: Part<'_>) -> Result<Box<dyn Gate>, F
 async fn servers(site: &Site) -> Result<Vec<Server>, Failure> {
     let mut servers = Vec::new();
     for node in &site.plan.nodes {
-        let found = site.hetzner.find::<HetznerServer>(&node.name).await?;
+        let found = site.hetzner().find::<HetznerServer>(&node.name).await?;
         let found = found.ok_or_else(|| Failure::transient(format!("{} is gone", node.name)))?;
         servers.push(Server {
             name: node.name.as_str().into(),

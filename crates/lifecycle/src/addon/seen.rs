@@ -72,7 +72,7 @@ fn absent_or(error: &ApiError) -> Result<Answer, Failure> {
 }
 
 async fn routes(site: &Site) -> Result<Answer, Failure> {
-    let network = site.hetzner.find::<Network>(&site.plan.cluster.to_string()).await?;
+    let network = site.hetzner().find::<Network>(&site.plan.cluster.to_string()).await?;
     let route = |route: &clouds::hetzner::Route| Route {
         destination: IpNet::V4(route.destination),
         gateway: route.gateway.into(),

@@ -1,8 +1,9 @@
 //! What the cloud has of ours, and what it costs.
 
-use clouds::hetzner::{Amount, Health, Inventory, LoadBalancer, Ours, PriceList, Server};
+use clouds::hetzner::{Amount, Health, Hetzner, Inventory, LoadBalancer, Ours, PriceList, Server};
 use events::Failure;
 use spec::Euro;
+use spec::plan::NodePlan;
 
 use super::{NodeNow, Seen, ServerNow, Thing, in_time};
 use crate::Site;
@@ -14,9 +15,26 @@ pub(super) struct CloudNow {
     prices: Option<PriceList>,
 }
 
-pub(super) async fn look(site: &Site) -> CloudNow {
-    let inventory = in_time(async { Ok(site.hetzner.take_inventory().await?) });
-    let prices = in_time(async { Ok(site.hetzner.prices().await?) });
+/// Machines that exist already are where the file says, and there is nothing else.
+pub(super) fn machines(site: &Site) -> Vec<NodeNow> {
+    let machine = |node: &NodePlan| NodeNow {
+        name: node.name.clone(),
+        server: Seen::Saw(Some(ServerNow {
+            server_type: "machine".to_owned(),
+            location: "given".to_owned(),
+            status: "not asked".to_owned(),
+            address: Some(node.address.into()),
+            monthly: None,
+        })),
+        talos: None,
+        kubernetes: None,
+    };
+    site.plan.nodes.iter().map(machine).collect()
+}
+
+pub(super) async fn look(hetzner: &Hetzner) -> CloudNow {
+    let inventory = in_time(async { Ok(hetzner.take_inventory().await?) });
+    let prices = in_time(async { Ok(hetzner.prices().await?) });
     let (inventory, prices) = futures::join!(inventory, prices);
     CloudNow { inventory, prices: prices.ok() }
 }

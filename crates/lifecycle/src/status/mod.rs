@@ -18,7 +18,7 @@ use events::Failure;
 use serde::Serialize;
 use spec::Euro;
 
-use crate::Site;
+use crate::{Ground, Site};
 
 /// How long each look may take; they go on at the same time.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -89,7 +89,12 @@ pub struct ServerNow {
 
 /// Looks at all that there is of a cluster.
 pub async fn now(site: &Site) -> Now {
-    let cloud = cloud::look(site).await;
+    let Ground::Hetzner(hetzner) = &site.ground else {
+        let mut nodes = cloud::machines(site);
+        nodes::look(site, &mut nodes).await;
+        return Now { items: Seen::Saw(Vec::new()), nodes, monthly: None };
+    };
+    let cloud = cloud::look(hetzner).await;
     let mut nodes = cloud.servers(site);
     nodes::look(site, &mut nodes).await;
     let monthly = cloud.monthly(&nodes);

@@ -108,6 +108,9 @@ async fn judge(site: &Site, part: Option<Part<'_>>) -> Verdict {
 /// where there is nothing to do for one that comes by gitops.
 pub(super) fn skip(plan: &spec::Plan, stage: Stage) -> Option<Skip> {
     let reason = match (stage, Part::of(plan, stage)) {
+        (Stage::Image | Stage::Network, _) if plan.cloud == spec::CloudKind::Machines => {
+            "the machines exist already"
+        }
         (Stage::Gitops, None) if Part::metrics(plan).is_some() => return None,
         (Stage::Cni | Stage::Cloud | Stage::Storage | Stage::Seal | Stage::Gitops, None) => {
             "the cluster file does not ask for it"

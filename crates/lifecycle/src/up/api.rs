@@ -23,7 +23,7 @@ pub(super) async fn look(site: &Site) -> Verdict {
         evidence.summary = format!("{ready}/{ready} direct");
         return Verdict::ready(evidence);
     };
-    let found = match site.hetzner.find::<LoadBalancer>(&balancer.name).await {
+    let found = match site.hetzner().find::<LoadBalancer>(&balancer.name).await {
         Ok(Some(found)) => found,
         Ok(None) => {
             return Verdict::not_yet(format!("there is no load balancer {}", balancer.name));

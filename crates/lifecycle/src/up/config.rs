@@ -1,24 +1,23 @@
 //! `config`: every node has its machine config, and control planes prove it.
 
-use clouds::hetzner::{Ours, Server};
 use engine::{ActError, Hands, SendError, Sight};
 use events::{Cause, Evidence, Failure, Made, Role, Verdict};
 use spec::plan::NodePlan;
 use talos::client::{Apply, ClientError, Reason};
 
-use super::identity;
+use super::nodes::machine_of;
 use crate::hetzner::explain;
 use crate::{Site, codes, machine_config, node_trouble};
 
 /// Sends the config to the machine whose identity was proven.
 pub(super) async fn act(site: &Site, hands: &Hands, node: &NodePlan) -> Result<(), ActError> {
-    let server: Ours<Server> = site.clerk(hands).there(&node.name).await?;
+    let machine = machine_of(site, node).await?;
     let config = machine_config::render(site, node)
         .map_err(|error| Failure::permanent(format!("{}: {error}", node.name)))?;
     let at = site.talos(node).ok_or_else(|| Failure::transient("its address is not known yet"))?;
-    let target = format!("{} (server {})", node.name, server.id);
+    let target = format!("{} ({})", node.name, machine.title);
     let call = Apply { target: &target, config: &config }.call();
-    let sent_before = hands.eyes().pinned(&identity::pin(&server)).is_some();
+    let sent_before = hands.eyes().pinned(&machine.pin()).is_some();
     let look = async |_| match at.prove_admin(site.talos_admin()).await {
         Ok(_) => Ok(Sight::There(Made::default())),
         Err(ClientError { reason: Reason::StillInMaintenance { .. }, .. }) => Ok(Sight::NotThere),
@@ -45,7 +44,7 @@ pub(super) async fn act(site: &Site, hands: &Hands, node: &NodePlan) -> Result<(
     hands.ensure(call, look, sending).await?;
     let spki = pin.map_or_else(|| "not seen by this run".to_owned(), |spki| spki.to_string());
     if !sent_before {
-        hands.pin(&identity::pin(&server), &spki).await?;
+        hands.pin(&machine.pin(), &spki).await?;
     }
     Ok(())
 }

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use clouds::hetzner::{Ours, Server};
 use engine::{ActError, Hands, SendError, Sight};
 use events::{Because, Cause, Evidence, Failure, IntentRef, Made, Verdict};
 use futures::future::join_all;
 use spec::plan::NodePlan;
 use talos::client::{Bootstrap, ClientError, EtcdMember, EtcdStatus, Reason, Stage};
 
+use super::nodes::machine_of;
 use crate::hetzner::explain;
 use crate::{Site, codes, node_trouble};
 
@@ -25,8 +25,8 @@ pub(super) async fn act(site: &Site, hands: &Hands) -> Result<(), ActError> {
     let chosen = hands.pin("bootstrap target", &first).await?;
     let node = site.control_planes().find(|node| node.name == chosen);
     let node = node.ok_or_else(|| Failure::permanent(format!("{chosen} is not in the plan")))?;
-    let server: Ours<Server> = site.clerk(hands).there(&node.name).await?;
-    let target = format!("{} (server {})", node.name, server.id);
+    let machine = machine_of(site, node).await?;
+    let target = format!("{} ({})", node.name, machine.title);
     let accepted = format!("bootstrap of {target}");
     let call = Bootstrap { target: &target }.call();
     let was_accepted = hands.eyes().pinned(&accepted).is_some();

@@ -1,7 +1,6 @@
 //! `identity`: the node in maintenance mode is the machine that was made, so
 //! that no secret goes to another.
 
-use clouds::hetzner::Server;
 use engine::Eyes;
 use events::{Cause, Evidence, Role, Verdict};
 use spec::plan::NodePlan;
@@ -9,12 +8,13 @@ use talos::client::{Client, ClientError, Reason};
 
 use super::nodes;
 use crate::hetzner::{blind, explain};
+use crate::machine::Machine;
 use crate::{Site, codes, node_trouble};
 
 /// Looks who answers at the node's address.
 pub(super) async fn look(site: &Site, node: &NodePlan, eyes: &Eyes) -> Verdict {
-    let server = match site.hetzner.find::<Server>(&node.name).await {
-        Ok(Some(server)) => server,
+    let machine = match Machine::of(site, node).await {
+        Ok(Some(machine)) => machine,
         Ok(None) => return nodes::vanished(node),
         Err(error) => return blind(error),
     };
@@ -28,11 +28,11 @@ pub(super) async fn look(site: &Site, node: &NodePlan, eyes: &Eyes) -> Verdict {
         ),
         Err(ClientError { reason: Reason::StillInMaintenance { .. }, .. }) => {
             match at.maintenance(None).await {
-                Ok(client) => identify(site, node, &server, &client).await,
+                Ok(client) => identify(site, node, &machine, &client).await,
                 Err(error) => node_trouble::verdict(site, node, &error),
             }
         }
-        Err(error) if is_waiting_worker(node, &server, eyes, &error) => Verdict::ready(
+        Err(error) if is_waiting_worker(node, &machine, eyes, &error) => Verdict::ready(
             Evidence::new("configured by us earlier; a worker answers once a control plane does"),
         ),
         Err(error) => node_trouble::verdict(site, node, &error),
@@ -41,18 +41,13 @@ pub(super) async fn look(site: &Site, node: &NodePlan, eyes: &Eyes) -> Verdict {
 
 /// A worker that has its config is closed until a control plane has signed its
 /// certificate. Who it is was proven before the config went there.
-fn is_waiting_worker(node: &NodePlan, server: &Server, eyes: &Eyes, error: &ClientError) -> bool {
+fn is_waiting_worker(node: &NodePlan, machine: &Machine, eyes: &Eyes, error: &ClientError) -> bool {
     node.role == Role::Worker
         && error.reason == Reason::Refused
-        && eyes.pinned(&pin(server)).is_some()
+        && eyes.pinned(&machine.pin()).is_some()
 }
 
-/// The key under which the fingerprint of a machine is kept that was given its config.
-pub(super) fn pin(server: &Server) -> String {
-    format!("identity of server {}", server.id)
-}
-
-async fn identify(site: &Site, node: &NodePlan, server: &Server, client: &Client) -> Verdict {
+async fn identify(site: &Site, node: &NodePlan, machine: &Machine, client: &Client) -> Verdict {
     let seen =
         async { Ok::<_, ClientError>((client.platform_metadata().await?, client.links().await?)) };
     let (platform, links) = match seen.await {
@@ -61,24 +56,23 @@ async fn identify(site: &Site, node: &NodePlan, server: &Server, client: &Client
     };
     let spki = client.certificate().spki();
     let macs: Vec<_> = links.iter().map(|link| link.hardware_address.as_str()).collect();
-    let wanted: Vec<_> = server.private_net.iter().map(|net| net.mac_address.as_str()).collect();
     let evidence = Evidence::new("the machine that was made")
         .fact("instance id", platform.instance_id.as_str())
         .fact("platform", platform.platform.as_str())
         .fact("hardware addresses", macs.join(", "))
         .fact("maintenance.spki", spki.to_string());
     let mut wrong = Vec::new();
-    if platform.instance_id != server.id.to_string() {
-        wrong.push(format!("its instance id is {}, not {}", platform.instance_id, server.id));
+    if let Some(wanted) = machine.instance.as_ref().filter(|it| **it != platform.instance_id) {
+        wrong.push(format!("its instance id is {}, not {wanted}", platform.instance_id));
     }
-    for mac in wanted.iter().filter(|mac| !mac.is_empty() && !macs.contains(mac)) {
+    for mac in machine.cards.iter().filter(|mac| !macs.contains(&mac.as_str())) {
         wrong.push(format!("it has no network card {mac}"));
     }
     if wrong.is_empty() {
         site.learn_fingerprint(&node.name, spki);
         return Verdict::ready(evidence);
     }
-    let message = format!("what answers at {} is not the server {}", client.address(), server.id);
+    let message = format!("what answers at {} is not the {}", client.address(), machine.title);
     Verdict::failed(
         Cause::new(codes::WRONG_MACHINE, message)
             .because(wrong)

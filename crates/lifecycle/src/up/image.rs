@@ -13,7 +13,7 @@ pub(super) async fn look(site: &Site) -> Verdict {
     let mut evidence = Evidence::default();
     let mut words = Vec::new();
     for wanted in &site.plan.architectures {
-        let found = match site.hetzner.snapshots(&labels, architecture(*wanted)).await {
+        let found = match site.hetzner().snapshots(&labels, architecture(*wanted)).await {
             Ok(found) => found,
             Err(error) => return blind(error),
         };

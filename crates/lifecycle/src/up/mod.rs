@@ -6,6 +6,7 @@ mod config;
 mod etcd;
 mod identity;
 mod image;
+mod machines;
 mod network;
 mod nodes;
 mod outlook;

@@ -67,7 +67,7 @@ fn differs(missing: &[String]) -> Cause {
 }
 
 async fn missing(site: &Site) -> Result<(Vec<String>, Evidence), HetznerError> {
-    let (cloud, wanted, plan) = (&site.hetzner, site.wanted(), &site.plan);
+    let (cloud, wanted, plan) = (site.hetzner(), site.wanted(), &site.plan);
     let mut missing = Vec::new();
     let cluster = plan.cluster.to_string();
     let network = cloud.find::<Network>(&cluster).await?;

@@ -13,7 +13,8 @@ use spec::plan::{Hardware, NodePlan};
 use tokio::net::TcpStream;
 
 use crate::hetzner::{Clerk, Parts, act_error, blind, explain};
-use crate::{Site, codes};
+use crate::machine::Machine;
+use crate::{Ground, Site, codes};
 
 /// The Talos API.
 pub(crate) const TALOS_PORT: u16 = 50000;
@@ -21,9 +22,19 @@ pub(crate) const TALOS_PORT: u16 = 50000;
 /// How long a port may take to say that it is open.
 const KNOCK: Duration = Duration::from_secs(5);
 
+/// Returns the machine of a node that was made, or that exists already.
+pub(super) async fn machine_of(site: &Site, node: &NodePlan) -> Result<Machine, ActError> {
+    let found = Machine::of(site, node).await.map_err(act_error)?;
+    let missing = || Failure::transient(format!("server {} is not to be seen yet", node.name));
+    Ok(found.ok_or_else(missing)?)
+}
+
 /// Makes the server, puts it at its address and turns it on: in this order, so
 /// that it never boots outside its network.
 pub(super) async fn act(site: &Site, hands: &Hands, node: &NodePlan) -> Result<(), ActError> {
+    if matches!(site.ground, Ground::Machines) {
+        return Ok(());
+    }
     let clerk = site.clerk(hands);
     let network: Ours<Network> = clerk.there(&site.plan.cluster.to_string()).await?;
     create(site, hands, node).await?;
@@ -65,7 +76,7 @@ async fn parts(site: &Site, clerk: Clerk<'_>, node: &NodePlan) -> Result<Parts, 
     let key: Ours<SshKey> = clerk.there(&site.plan.cluster.to_string()).await?;
     let firewall = site.plan.firewall.as_ref().map(|it| it.name.clone()).unwrap_or_default();
     let firewall: Ours<Firewall> = clerk.there(&firewall).await?;
-    let group = site.hetzner.find::<PlacementGroup>(placement_group).await.map_err(act_error)?;
+    let group = site.hetzner().find::<PlacementGroup>(placement_group).await.map_err(act_error)?;
     Ok(Parts {
         image: image.ok_or_else(|| Failure::permanent("the image was not looked for"))?,
         ssh_key: key.id,
@@ -76,7 +87,13 @@ async fn parts(site: &Site, clerk: Clerk<'_>, node: &NodePlan) -> Result<Parts, 
 
 /// Looks whether the server runs where it should, and its Talos can be reached.
 pub(super) async fn look(site: &Site, node: &NodePlan) -> Verdict {
-    let cloud = &site.hetzner;
+    let cloud = match &site.ground {
+        Ground::Hetzner(hetzner) => hetzner,
+        Ground::Machines => {
+            let evidence = Evidence::new("answers").fact("address", node.address.to_string());
+            return knock(site, node, evidence, node.address.into()).await;
+        }
+    };
     let server = match cloud.find::<Server>(&node.name).await {
         Ok(Some(server)) => server,
         Ok(None) => return vanished(node),
@@ -101,7 +118,13 @@ pub(super) async fn look(site: &Site, node: &NodePlan) -> Verdict {
     let Some(address) = server.public_address() else {
         return Verdict::not_yet("it has no public address yet");
     };
-    knock(site, node, &server, address).await
+    let evidence = Evidence::new("running")
+        .fact("server", server.id.to_string())
+        .fact("type", server.server_type.name.as_str())
+        .fact("location", server.location.name.as_str())
+        .fact("address", address.to_string())
+        .fact("private address", node.address.to_string());
+    knock(site, node, evidence, address).await
 }
 
 /// Returns what a server lacks to be the one that is wanted.
@@ -125,17 +148,11 @@ fn lacking(
     None
 }
 
-async fn knock(site: &Site, node: &NodePlan, server: &Server, address: IpAddr) -> Verdict {
+async fn knock(site: &Site, node: &NodePlan, evidence: Evidence, address: IpAddr) -> Verdict {
     let talos = SocketAddr::new(address, TALOS_PORT);
     match tokio::time::timeout(KNOCK, TcpStream::connect(talos)).await {
         Ok(Ok(_)) => {
             site.learn_address(&node.name, address);
-            let evidence = Evidence::new("running")
-                .fact("server", server.id.to_string())
-                .fact("type", server.server_type.name.as_str())
-                .fact("location", server.location.name.as_str())
-                .fact("address", address.to_string())
-                .fact("private address", node.address.to_string());
             Verdict::ready(evidence)
         }
         Ok(Err(error)) => closed(node, talos, &error.to_string(), codes::NODE_REFUSES),

@@ -7,8 +7,8 @@ use serde::Serialize;
 use spec::plan::{Bill, NodePlan};
 
 use super::{network, preflight};
-use crate::Site;
 use crate::hetzner::offers;
+use crate::{Ground, Site};
 
 /// What `up` would do, what it would cost, and what stands in its way.
 #[derive(Debug)]
@@ -55,10 +55,14 @@ pub enum Fate {
 
 /// Asks the cloud what `up` would do.
 pub async fn outlook(site: &Site) -> Result<Outlook, Failure> {
+    let Ground::Hetzner(hetzner) = &site.ground else {
+        // Machines are given: nothing of them is made, and nobody tells a price.
+        return Ok(Outlook { changes: Vec::new(), bill: None, obstacles: Vec::new() });
+    };
     let names = site.wanted().names();
     let (holders, inventory) =
-        futures::try_join!(site.hetzner.holders(&names), site.hetzner.take_inventory())?;
-    let (types, prices) = futures::try_join!(site.hetzner.server_types(), site.hetzner.prices())?;
+        futures::try_join!(hetzner.holders(&names), hetzner.take_inventory())?;
+    let (types, prices) = futures::try_join!(hetzner.server_types(), hetzner.prices())?;
     let seen = Seen { site, holders: &holders, inventory: &inventory };
     let mut changes: Vec<_> = names.iter().map(|(kind, name)| seen.change(*kind, name)).collect();
     changes.extend(seen.surplus());

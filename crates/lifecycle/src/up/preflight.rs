@@ -6,12 +6,16 @@ use events::{Cause, Evidence, Verdict};
 use spec::Euro;
 use spec::plan::{Bill, NodePlan, Offer, PriceTable};
 
+use super::machines;
 use crate::hetzner::{blind, explain, offers};
-use crate::{Site, codes};
+use crate::{Ground, Site, codes};
 
 /// Looks whether the cluster can be built at all. The first obstacle ends it:
 /// no wait removes one.
 pub(super) async fn look(site: &Site) -> Verdict {
+    if matches!(site.ground, Ground::Machines) {
+        return machines::preflight(site).await;
+    }
     match obstacles(site).await {
         Ok(evidence) => Verdict::ready(evidence),
         Err(verdict) => *verdict,
@@ -21,16 +25,16 @@ pub(super) async fn look(site: &Site) -> Verdict {
 async fn obstacles(site: &Site) -> Result<Evidence, Box<Verdict>> {
     let blind = |error| Box::new(blind(error));
     let failed = |cause: Box<Cause>| Box::new(Verdict::failed(*cause));
-    let holders = site.hetzner.holders(&site.wanted().names()).await.map_err(blind)?;
+    let holders = site.hetzner().holders(&site.wanted().names()).await.map_err(blind)?;
     taken(&holders).map_err(failed)?;
     lost_bundle(site, &holders).map_err(failed)?;
-    let types = site.hetzner.server_types().await.map_err(blind)?;
+    let types = site.hetzner().server_types().await.map_err(blind)?;
     let exists =
         |node: &NodePlan| holders.iter().any(|it| it.kind == Kind::Server && it.name == node.name);
     for node in site.plan.nodes.iter().filter(|node| !exists(node)) {
         sold(node, &types).map_err(failed)?;
     }
-    let prices = site.hetzner.prices().await.map_err(blind)?;
+    let prices = site.hetzner().prices().await.map_err(blind)?;
     let bill = bill(site, &prices).map_err(failed)?;
     Ok(Evidence::new(summary(site))
         .fact("names of ours that exist", holders.len())
@@ -126,7 +130,8 @@ pub(super) fn bill(site: &Site, prices: &PriceList) -> Result<Bill, Box<Cause>> 
 /// Asks the cloud what the cluster costs in a month, in cents; none where it
 /// does not say. Whether that is too much, the stage says.
 pub async fn monthly_cents(site: &Site) -> Option<u64> {
-    let prices = site.hetzner.prices().await.ok()?;
+    let Ground::Hetzner(hetzner) = &site.ground else { return None };
+    let prices = hetzner.prices().await.ok()?;
     let bill = Bill::of(&site.plan, &table(site, &prices)).ok()?;
     Some(bill.total.cents())
 }

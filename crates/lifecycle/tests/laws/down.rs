@@ -52,7 +52,7 @@ impl World for Sinking {
 
     fn work(&self, effects: Effects) -> Arc<Down> {
         self.sea.tell(effects);
-        Arc::new(Down::new(self.sea.site().hetzner, Some(SPEED)))
+        Arc::new(Down::new(self.sea.cloud(), Some(SPEED)))
     }
 
     fn time(&self) -> Time {

@@ -12,7 +12,7 @@ use clouds::hetzner::{Endpoint, Hetzner, Settings, Trust};
 use engine::laws::{Breadth, Effects};
 use engine::{Backoff, Chance, StateFolder};
 use events::{Clock, Plan, Secret, private};
-use lifecycle::Site;
+use lifecycle::{Ground, Site};
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
 use sim::Tempo;
@@ -88,8 +88,8 @@ impl Sea {
         StateFolder::open(&self.state, &Chance::seeded(0)).unwrap()
     }
 
-    /// Returns what a new process knows of the cluster's place.
-    pub(crate) fn site(&self) -> Site {
+    /// Returns a client of the cloud.
+    pub(crate) fn cloud(&self) -> Hetzner {
         let folder = self.folder();
         let settings = Settings {
             endpoint: Endpoint::parse(&self.world.hetzner().endpoint()).unwrap(),
@@ -99,9 +99,14 @@ impl Sea {
             cluster: folder.cluster(),
             clock: Clock::real(),
         };
-        let plan = spec::Plan::of(&self.cluster, folder.cluster());
-        let hetzner = Hetzner::new(settings).unwrap();
-        let mut site = Site::new(plan, hetzner, &self.state, Clock::real(), Chance::real());
+        Hetzner::new(settings).unwrap()
+    }
+
+    /// Returns what a new process knows of the cluster's place.
+    pub(crate) fn site(&self) -> Site {
+        let plan = spec::Plan::of(&self.cluster, self.folder().cluster());
+        let ground = Ground::Hetzner(self.cloud());
+        let mut site = Site::new(plan, ground, &self.state, Clock::real(), Chance::real());
         site.speed = Some(SPEED);
         site.token = Secret::new(TOKEN);
         site.mine = vec!["127.0.0.1".parse().unwrap()];

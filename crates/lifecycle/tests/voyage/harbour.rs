@@ -13,7 +13,7 @@ use events::journal::Durability;
 use events::{Clock, ClusterId, Code, Event, Plan, RunOutcome, Secret, UnitOutcome, What};
 use lifecycle::down::{self, Down};
 use lifecycle::up::{self, Circumstances, Up};
-use lifecycle::{GitAccess, Site, Source};
+use lifecycle::{GitAccess, Ground, Site, Source};
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
 use report::Story;
@@ -164,9 +164,8 @@ impl Harbour {
 
     pub(crate) async fn down(&self) -> Ran {
         let folder = self.folder();
-        let site = self.site(&folder);
         let plan = down::plan("demo", folder.cluster(), "test", Some(SPEED));
-        run(&folder, plan, Until::TheEnd, Arc::new(Down::new(site.hetzner.clone(), Some(SPEED))))
+        run(&folder, plan, Until::TheEnd, Arc::new(Down::new(self.cloud(&folder), Some(SPEED))))
             .await
     }
 
@@ -182,7 +181,7 @@ impl Harbour {
     /// Returns the servers that are not ours.
     pub(crate) async fn servers_of_others(&self) -> Vec<(u64, String)> {
         let folder = self.folder();
-        let servers = self.site(&folder).hetzner.all::<Server>().await.unwrap();
+        let servers = self.cloud(&folder).all::<Server>().await.unwrap();
         let id = folder.cluster().to_string();
         let ours = |server: &Server| server.labels.get(clouds::CLUSTER_ID) == Some(&id);
         let others = servers.into_iter().filter(|server| !ours(server));
@@ -226,7 +225,7 @@ impl Harbour {
         self.state.path()
     }
 
-    fn site(&self, folder: &StateFolder) -> Site {
+    fn cloud(&self, folder: &StateFolder) -> Hetzner {
         let settings = Settings {
             endpoint: Endpoint::parse(&self.world.hetzner().endpoint()).unwrap(),
             token: Secret::new(TOKEN),
@@ -235,12 +234,16 @@ impl Harbour {
             cluster: folder.cluster(),
             clock: Clock::real(),
         };
+        Hetzner::new(settings).unwrap()
+    }
+
+    fn site(&self, folder: &StateFolder) -> Site {
         let mut plan = spec::Plan::of(&self.cluster, folder.cluster());
         if let Some(stage) = self.hopeless {
             plan.timeouts = Timeouts::with(plan.timeouts, stage, PATIENCE);
         }
-        let hetzner = Hetzner::new(settings).unwrap();
-        let mut site = Site::new(plan, hetzner, self.root(), Clock::real(), Chance::real());
+        let ground = Ground::Hetzner(self.cloud(folder));
+        let mut site = Site::new(plan, ground, self.root(), Clock::real(), Chance::real());
         site.speed = Some(self.pace);
         site.token = Secret::new(TOKEN);
         site.mine = vec!["127.0.0.1".parse().unwrap()];

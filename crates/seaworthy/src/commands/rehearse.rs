@@ -196,7 +196,9 @@ fn take_down(rehearsed: &Rehearsed, standing: Option<Reach>, ui: &Ui) -> Result<
         let _ = fs::remove_dir(&rehearsed.folder);
         return Err(standing::none_stands());
     };
-    let mut order = down::order(rehearsed.target(&reach)?);
+    let target = rehearsed.target(&reach)?;
+    let hetzner = down::cloud_of(&target)?;
+    let mut order = down::order(target, hetzner);
     Plan::REHEARSED_TEARDOWN.clone_into(&mut order.plan.command);
     let told = running::run(order, ui).map(|_| ());
     if told.is_ok() {

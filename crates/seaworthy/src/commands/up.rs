@@ -13,7 +13,7 @@ use super::plan::timeout;
 use crate::cli::Shared;
 use crate::command_error::CommandError;
 use crate::running::{self, Order};
-use crate::target::{Target, TargetArgs};
+use crate::target::{self, Target, TargetArgs};
 use crate::ui::Ui;
 
 /// Bring a cluster up, or go on where an earlier run ended
@@ -53,6 +53,6 @@ pub(crate) fn order(target: Target, until: Option<Stage>) -> Result<Order<Up>, C
         folder,
         until,
         work: Arc::new(Up::new(site)),
-        secrets: vec![("cloud token".to_owned(), token)],
+        secrets: target::secrets(token),
     })
 }
