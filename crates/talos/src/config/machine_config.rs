@@ -2,6 +2,7 @@
 
 use events::{Digest, Secret};
 
+use super::patch::{Patch, PatchError, apply};
 use super::v1alpha1::{HostnameDocument, MainDocument};
 use super::{Cluster, Contract, InputError, Node};
 use crate::secrets::Bundle;
@@ -22,6 +23,16 @@ impl MachineConfig {
             text += &write(&HostnameDocument::of(node));
         }
         Ok(Self(Secret::new(text)))
+    }
+
+    /// Takes a config that was written elsewhere, by talosctl for example.
+    pub fn from_yaml(text: Secret) -> Self {
+        Self(text)
+    }
+
+    /// Returns the config with patches applied, one after the other.
+    pub fn patched(&self, patches: &[Patch]) -> Result<Self, PatchError> {
+        if patches.is_empty() { Ok(self.clone()) } else { apply(&self.0, patches).map(Self) }
     }
 
     /// Returns the text.

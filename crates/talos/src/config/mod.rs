@@ -14,6 +14,7 @@
 mod contract;
 mod input;
 mod machine_config;
+pub mod patch;
 mod v1alpha1;
 
 pub use contract::{Contract, UnsupportedVersion};

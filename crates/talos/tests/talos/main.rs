@@ -4,12 +4,15 @@
 #![expect(clippy::print_stdout, reason = "what was skipped is said")]
 
 mod answers;
+mod any_patch;
 mod client;
 mod config;
 mod credentials;
 mod node;
 mod openssl;
+mod patches;
 mod permits;
 mod probe;
 mod sample;
 mod secrets;
+mod talosctl;

@@ -1,0 +1,226 @@
+//! Which fields of a machine config are not merged in the usual way.
+//!
+//! The usual way: mappings key by key, lists one after the other, and a scalar
+//! replaces the old one unless it is empty or zero.
+
+use Rule::{
+    Arguments, Free, Interfaces, Keyed, KeyedWhole, Mode, Replaced, Standing, Table, ZeroCounts,
+};
+
+/// What is special about a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rule {
+    /// Nothing.
+    Usual,
+    /// The new value takes the place of the old one, whatever they hold.
+    Replaced,
+    /// A mapping whose values are replaced, never merged.
+    Arguments,
+    /// A list whose elements are merged where this key is equal.
+    Keyed(&'static str),
+    /// A list whose elements are replaced where this key is equal.
+    KeyedWhole(&'static str),
+    /// Interfaces: merged where the name or else the selector is equal.
+    Interfaces,
+    /// A mapping with keys of its owner's choice.
+    Table,
+    /// Anything: what is in it has no fields that Talos knows.
+    Free,
+    /// A number whose zero means something.
+    ZeroCounts,
+    /// The mode of a file.
+    Mode,
+    /// A mapping that is there even where it is not written.
+    Standing,
+}
+
+/// Where something stands: the kind of its document and the path within.
+/// `[]` is an element of a list.
+pub(super) struct Place<'a> {
+    kind: &'a str,
+    path: Vec<String>,
+}
+
+/// The name of the kind that has none.
+pub(super) const MAIN: &str = "v1alpha1";
+
+/// `*` is any kind, or one step of a path.
+const RULES: &[(&str, &str, Rule)] = &[
+    (MAIN, "machine.network.interfaces", Interfaces),
+    (MAIN, "machine.network.interfaces.[].vlans", Keyed("vlanId")),
+    (MAIN, "cluster.apiServer.admissionControl", Keyed("name")),
+    ("ExtensionServiceConfig", "configFiles", Keyed("mountPath")),
+    ("ImageVerificationConfig", "rules", KeyedWhole("image")),
+    // Replaced.
+    (MAIN, "cluster.network.podSubnets", Replaced),
+    (MAIN, "cluster.network.serviceSubnets", Replaced),
+    (MAIN, "cluster.apiServer.auditPolicy", Replaced),
+    ("BGPInstanceConfig", "advertise", Replaced),
+    ("BGPInstanceConfig", "importRoutes", Replaced),
+    ("BGPInstanceConfig", "neighbors", Replaced),
+    ("CRIBaseRuntimeSpecConfig", "overrides", Replaced),
+    ("KubeAuditPolicyConfig", "configuration", Replaced),
+    ("KubeAuthenticationConfig", "configuration", Replaced),
+    ("KubeCredentialProviderConfig", "configuration", Replaced),
+    ("KubeNetworkConfig", "podSubnets", Replaced),
+    ("KubeNetworkConfig", "serviceSubnets", Replaced),
+    ("KubeStaticPodConfig", "pod", Replaced),
+    ("NetworkRuleConfig", "ingress", Replaced),
+    ("NetworkRuleConfig", "portSelector.ports", Replaced),
+    ("ResolverConfig", "searchDomains.domains", Replaced),
+    // Arguments of programs.
+    (MAIN, "machine.kubelet.extraArgs", Arguments),
+    (MAIN, "cluster.*.extraArgs", Arguments),
+    ("*", "extraArgs", Arguments),
+    // Keys of the owner's choice.
+    (MAIN, "machine.env", Table),
+    (MAIN, "machine.sysctls", Table),
+    (MAIN, "machine.sysfs", Table),
+    (MAIN, "machine.registries.mirrors", Table),
+    (MAIN, "machine.registries.config", Table),
+    (MAIN, "machine.nodeLabels", Table),
+    (MAIN, "machine.nodeAnnotations", Table),
+    (MAIN, "machine.nodeTaints", Table),
+    (MAIN, "cluster.*.env", Table),
+    (MAIN, "cluster.extraManifestHeaders", Table),
+    ("EnvironmentConfig", "variables", Table),
+    ("EthernetConfig", "features", Table),
+    ("KubeExternalManifestConfig", "headers", Table),
+    ("KubeNodeConfig", "labels", Table),
+    ("KubeNodeConfig", "annotations", Table),
+    ("KubeNodeConfig", "taints", Table),
+    ("SysctlConfig", "params", Table),
+    ("SysfsConfig", "params", Table),
+    ("*", "env", Table),
+    // What is not Talos's own.
+    (MAIN, "machine.kubelet.extraConfig", Free),
+    (MAIN, "machine.kubelet.credentialProviderConfig", Free),
+    (MAIN, "machine.pods.[]", Free),
+    (MAIN, "machine.seccompProfiles.[].value", Free),
+    (MAIN, "machine.baseRuntimeSpecOverrides", Free),
+    (MAIN, "cluster.apiServer.admissionControl.[].configuration", Free),
+    (MAIN, "cluster.apiServer.authorizationConfig.[].webhook", Free),
+    (MAIN, "cluster.scheduler.config", Free),
+    (MAIN, "cluster.*.resources.requests", Free),
+    (MAIN, "cluster.*.resources.limits", Free),
+    ("KubeAdmissionControlConfig", "configuration", Free),
+    ("KubeAuthorizerConfig", "webhook", Free),
+    ("KubeEtcdEncryptionConfig", "config", Free),
+    ("KubeFlannelCNIConfig", "backendExtraConfig", Free),
+    ("KubeProxyConfig", "config", Free),
+    ("KubeSchedulerConfig", "config", Free),
+    ("KubeletConfig", "config", Free),
+    ("*", "resources.requests", Free),
+    ("*", "resources.limits", Free),
+    // Numbers that can be set to zero.
+    (MAIN, "machine.network.kubespan.mtu", ZeroCounts),
+    ("KubeSpanConfig", "mtu", ZeroCounts),
+    ("KubeAPIServerConfig", "apiPort", ZeroCounts),
+    ("BondConfig", "mtu", Rule::Usual),
+    ("BondConfig", "*", ZeroCounts),
+    ("EthernetConfig", "rings.*", ZeroCounts),
+    ("EthernetConfig", "channels.*", ZeroCounts),
+    ("LVMLogicalVolumeConfig", "mirrors", ZeroCounts),
+    ("LVMLogicalVolumeConfig", "stripes", ZeroCounts),
+    ("ContainerConfig", "runAs.*", ZeroCounts),
+    ("ZswapConfig", "maxPoolPercent", ZeroCounts),
+    (MAIN, "machine.files.[].permissions", Mode),
+    ("EtcFileConfig", "mode", Mode),
+    // Always there.
+    (MAIN, "machine.registries", Standing),
+    (MAIN, "cluster.discovery.registries", Standing),
+    (MAIN, "cluster.discovery.registries.*", Standing),
+    ("BridgeConfig", "stp", Standing),
+    ("BridgeConfig", "vlan", Standing),
+    ("ImageCacheConfig", "local", Standing),
+    ("KubeNodeConfig", "nodeIP", Standing),
+    ("KubeServiceAccountConfig", "issuer", Standing),
+    ("KubeServiceAccountConfig", "accepted", Standing),
+    ("LinkAliasConfig", "selector", Standing),
+    ("NetworkRuleConfig", "portSelector", Standing),
+    ("ResolverConfig", "searchDomains", Standing),
+    ("ResolverConfig", "hostDNS", Standing),
+    ("UnattendedInstallConfig", "installer", Standing),
+    ("VethConfig", "peer", Standing),
+    ("ExistingVolumeConfig", "discovery", Standing),
+    ("ExistingVolumeConfig", "discovery.volumeSelector", Standing),
+    ("*", "provisioning", Standing),
+    ("*", "provisioning.diskSelector", Standing),
+    ("*", "provisioning.volumeSelector", Standing),
+    ("*", "encryption", Standing),
+    ("*", "filesystem", Standing),
+    ("*", "mount", Standing),
+    ("*", "resources", Standing),
+];
+
+impl<'a> Place<'a> {
+    pub(super) fn root(kind: &'a str) -> Self {
+        Self::at(kind, Vec::new())
+    }
+
+    pub(super) fn at(kind: &'a str, path: Vec<String>) -> Self {
+        Self { kind, path }
+    }
+
+    /// Does something one step further down.
+    pub(super) fn within<T>(&mut self, step: &str, act: impl FnOnce(&mut Self) -> T) -> T {
+        self.path.push(step.to_owned());
+        let done = act(self);
+        self.path.pop();
+        done
+    }
+
+    /// Returns the rule for this place. Below what is free, all is free.
+    pub(super) fn rule(&self) -> Rule {
+        let free = (1..self.path.len()).any(|depth| self.rule_at(depth) == Free);
+        if free { Free } else { self.rule_at(self.path.len()) }
+    }
+
+    /// Returns the path as people write it.
+    pub(super) fn path(&self) -> String {
+        written(&self.path)
+    }
+
+    fn rule_at(&self, depth: usize) -> Rule {
+        let fits = |(kind, path, _): &&(&str, &str, Rule)| {
+            (*kind == self.kind || (*kind == "*" && self.kind != MAIN))
+                && fits(path, &self.path[..depth])
+        };
+        RULES.iter().find(fits).map_or(Rule::Usual, |(_, _, rule)| *rule)
+    }
+}
+
+/// Writes a path with the brackets behind what they belong to.
+pub(super) fn written(path: &[String]) -> String {
+    path.join(".").replace(".[", "[")
+}
+
+fn fits(pattern: &str, path: &[String]) -> bool {
+    let mut steps = pattern.split('.');
+    path.iter().all(|step| steps.next().is_some_and(|wanted| wanted == "*" || wanted == step))
+        && steps.next().is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(kind: &str, path: &[&str]) -> Rule {
+        let path = path.iter().map(|&step| step.to_owned()).collect();
+        Place::at(kind, path).rule()
+    }
+
+    #[test]
+    fn a_field_has_its_rule_and_what_is_free_is_free_below() {
+        assert_eq!(rule(MAIN, &["machine", "network", "interfaces"]), Interfaces);
+        assert_eq!(rule(MAIN, &["machine", "network", "nameservers"]), Rule::Usual);
+        assert_eq!(rule(MAIN, &["cluster", "etcd", "extraArgs"]), Arguments);
+        assert_eq!(rule("KubeletConfig", &["extraArgs"]), Arguments);
+        assert_eq!(rule(MAIN, &["extraArgs"]), Rule::Usual);
+        assert_eq!(rule("KubeletConfig", &["config", "a", "[]", "b"]), Free);
+        // The key of a registry holds a dot, and is one step.
+        assert_eq!(rule(MAIN, &["machine", "registries", "mirrors", "docker.io"]), Rule::Usual);
+        assert_eq!(rule("BondConfig", &["mtu"]), Rule::Usual);
+        assert_eq!(rule("BondConfig", &["miimon"]), ZeroCounts);
+    }
+}
