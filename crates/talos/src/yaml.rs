@@ -38,11 +38,12 @@ impl Document {
     /// Reads a document.
     pub(crate) fn read(text: &str) -> Result<Self, YamlError> {
         let options = serde_saphyr::options! { with_snippet: false };
-        serde_saphyr::from_str_with_options(text, options).map(Self).map_err(|error| {
-            let place = error.location().map(|place| (place.line(), place.column()));
-            let (line, column) = place.unwrap_or((1, 1));
-            YamlError::Syntax { line, column }
-        })
+        serde_saphyr::from_str_with_options(text, options).map(Self).map_err(|it| syntax(&it))
+    }
+
+    /// Takes a document that was not read from a text.
+    pub(crate) fn of(value: Value) -> Self {
+        Self(value)
     }
 
     /// Returns the value under `keys`.
@@ -71,6 +72,18 @@ impl Document {
         let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
         text.ok_or_else(|| YamlError::NotBase64(keys.join(".")))
     }
+}
+
+/// Reads all documents of a text.
+pub(crate) fn documents(text: &str) -> Result<Vec<Value>, YamlError> {
+    let options = serde_saphyr::options! { with_snippet: false };
+    serde_saphyr::from_multiple_with_options(text, options).map_err(|error| syntax(&error))
+}
+
+fn syntax(error: &serde_saphyr::Error) -> YamlError {
+    let place = error.location().map(|place| (place.line(), place.column()));
+    let (line, column) = place.unwrap_or((1, 1));
+    YamlError::Syntax { line, column }
 }
 
 /// Writes documents as talosctl does.

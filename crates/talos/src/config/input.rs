@@ -142,6 +142,15 @@ pub enum InputError {
 }
 
 impl Cluster {
+    /// Returns the name or address in the endpoint.
+    pub(super) fn endpoint_host(&self) -> Option<&str> {
+        let authority = self.endpoint.strip_prefix("https://")?.split('/').next()?;
+        match authority.strip_prefix('[') {
+            Some(address) => address.split(']').next(),
+            None => authority.split(':').next(),
+        }
+    }
+
     pub(super) fn check(&self) -> Result<(), InputError> {
         if !self.endpoint.starts_with("https://") {
             return Err(InputError::Endpoint(self.endpoint.clone()));

@@ -119,18 +119,22 @@ impl Bundle {
 
     /// Reads a bundle that this crate or talosctl has written.
     pub fn from_yaml(text: &str) -> Result<Self, FileError> {
-        let file = Document::read(text)?;
+        Self::from_document(&Document::read(text)?)
+    }
+
+    /// Takes a bundle from a document that has the form of its file.
+    pub(super) fn from_document(file: &Document) -> Result<Self, FileError> {
         Ok(Self {
-            cluster_id: random(&file, "cluster.id")?,
-            cluster_secret: random(&file, "cluster.secret").map(Secret::new)?,
-            bootstrap_token: token(&file, "secrets.bootstraptoken")?,
-            trustd_token: token(&file, "trustdinfo.token")?,
-            secretbox: random(&file, "secrets.secretboxencryptionsecret").map(Secret::new)?,
-            etcd: authority(&file, "etcd")?,
-            kubernetes: authority(&file, "k8s")?,
-            aggregator: authority(&file, "k8saggregator")?,
-            service_account: key(&file, "k8sserviceaccount")?,
-            os: authority(&file, "os")?,
+            cluster_id: random(file, "cluster.id")?,
+            cluster_secret: random(file, "cluster.secret").map(Secret::new)?,
+            bootstrap_token: token(file, "secrets.bootstraptoken")?,
+            trustd_token: token(file, "trustdinfo.token")?,
+            secretbox: random(file, "secrets.secretboxencryptionsecret").map(Secret::new)?,
+            etcd: authority(file, "etcd")?,
+            kubernetes: authority(file, "k8s")?,
+            aggregator: authority(file, "k8saggregator")?,
+            service_account: key(file, "k8sserviceaccount")?,
+            os: authority(file, "os")?,
         })
     }
 }

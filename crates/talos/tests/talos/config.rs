@@ -18,7 +18,7 @@ const CONTROL_PLANE: &str = include_str!("fixtures/controlplane-v1.12.yaml");
 const WORKER: &str = include_str!("fixtures/worker-v1.12.yaml");
 
 /// What the fixtures were made from.
-fn plain() -> Cluster {
+pub(crate) fn plain() -> Cluster {
     Cluster {
         name: "demo".to_owned(),
         contract: Contract::HostnameDocument,
@@ -39,7 +39,7 @@ fn plain() -> Cluster {
 }
 
 /// What a cluster with Cilium at Hetzner is made from.
-fn ours() -> Cluster {
+pub(crate) fn ours() -> Cluster {
     let mirror = Mirror { endpoints: vec!["http://10.0.0.5:5000".to_owned()], skip_fallback: true };
     Cluster {
         cert_sans: vec!["10.0.64.11".to_owned(), "demo-cp-1".to_owned()],
@@ -54,7 +54,7 @@ fn ours() -> Cluster {
     }
 }
 
-fn node(role: Role) -> Node {
+pub(crate) fn node(role: Role) -> Node {
     Node {
         role,
         hostname: "demo-cp-1".to_owned(),
@@ -71,7 +71,7 @@ pub(crate) fn machine_config(bundle: &Bundle) -> MachineConfig {
     MachineConfig::render(bundle, &ours(), &node(Role::ControlPlane)).unwrap()
 }
 
-fn documents(text: &str) -> Vec<Value> {
+pub(crate) fn documents(text: &str) -> Vec<Value> {
     serde_saphyr::from_multiple(text).unwrap()
 }
 
@@ -102,7 +102,7 @@ fn put_in(value: &mut Value, secrets: &Value) {
 
 /// Every place at which two values differ, with `-` for what is only in the
 /// first and `+` for what is only in the second.
-fn differences(place: &str, first: &Value, second: &Value, found: &mut Vec<String>) {
+pub(crate) fn differences(place: &str, first: &Value, second: &Value, found: &mut Vec<String>) {
     match (first, second) {
         (Value::Object(a), Value::Object(b)) => {
             for (key, value) in a {

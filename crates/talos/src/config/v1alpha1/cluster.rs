@@ -78,8 +78,8 @@ struct ServiceAccount {
 #[serde(rename_all = "camelCase")]
 struct ApiServer<'a> {
     image: String,
-    #[serde(rename = "certSANs", skip_serializing_if = "<[_]>::is_empty")]
-    cert_sans: &'a [String],
+    #[serde(rename = "certSANs", skip_serializing_if = "Vec::is_empty")]
+    cert_sans: Vec<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     disable_pod_security_policy: Option<bool>,
     admission_control: Value,
@@ -145,7 +145,7 @@ impl<'a> ControlPlanePart<'a> {
             service_account: ServiceAccount { key: base64(bundle.service_account.pem().reveal()) },
             api_server: ApiServer {
                 image: image("kube-apiserver"),
-                cert_sans: &cluster.cert_sans,
+                cert_sans: api_names(cluster),
                 disable_pod_security_policy: (cluster.contract == Contract::OneDocument)
                     .then_some(true),
                 admission_control: pod_security(),
@@ -168,6 +168,15 @@ impl<'a> ControlPlanePart<'a> {
             allow_scheduling_on_control_planes: run_workloads.then_some(true),
         }
     }
+}
+
+/// The names in the certificate of the Kubernetes API. Since 1.12 Talos adds that
+/// of the endpoint by itself.
+fn api_names(cluster: &Cluster) -> Vec<&str> {
+    let said = cluster.contract == Contract::OneDocument;
+    let endpoint = cluster.endpoint_host().filter(|_| said);
+    let others = cluster.cert_sans.iter().map(String::as_str);
+    endpoint.into_iter().chain(others.filter(|name| Some(*name) != endpoint)).collect()
 }
 
 /// Baseline for all but the system's own namespace, as Talos has it.
