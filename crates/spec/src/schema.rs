@@ -65,6 +65,7 @@ fn property(field: &'static Field, definitions: &mut Definitions) -> Value {
             "additionalProperties": reference(values, definitions),
         }),
         Kind::Free => json!({ "type": "object" }),
+        Kind::FreeOrList => json!({ "type": ["object", "array"], "items": { "type": "object" } }),
     };
     schema["description"] = json!(field.doc);
     schema

@@ -41,9 +41,9 @@ pub struct Patch {
 /// What a patch changes.
 #[derive(Clone, Debug)]
 pub enum PatchBody {
-    /// A strategic merge patch in a file.
+    /// Documents to merge or a JSON patch, in a file.
     File(Spanned<FilePath>),
-    /// A strategic merge patch written here.
+    /// A document to merge or a JSON patch, written here.
     Inline(Spanned<Node>),
 }
 
@@ -129,10 +129,18 @@ pub(crate) static TALOS: Shape = Shape {
 
 static PATCH: Shape = Shape {
     name: "Patch",
-    doc: "A strategic merge patch for the machine config of some nodes.",
+    doc: "A patch for the machine config of some nodes, as `talosctl machineconfig patch` takes it: documents to merge, with `$patch: delete`, or a list of JSON patch operations.",
     groups: &[&[
-        optional("file", Kind::Scalar(FilePath::FORMAT), "A file with the patch."),
-        optional("inline", Kind::Free, "The patch itself. It is stored as it is: no secrets."),
+        optional(
+            "file",
+            Kind::Scalar(FilePath::FORMAT),
+            "A file with the patch, which may hold several documents and secrets.",
+        ),
+        optional(
+            "inline",
+            Kind::FreeOrList,
+            "The patch itself. It is stored as it is: no secrets.",
+        ),
         optional(
             "on",
             Kind::Scalar(PatchTarget::FORMAT),
@@ -198,7 +206,7 @@ impl Talos {
 impl Patch {
     fn decode(fields: Fields<'_>) -> Self {
         let file = fields.optional("file").map(PatchBody::File);
-        let inline = fields.free("inline").map(PatchBody::Inline);
+        let inline = fields.free_or_list("inline").map(PatchBody::Inline);
         let on = fields.optional("on");
         let at = fields.at();
         fields.exactly_one("file", "inline");
@@ -231,6 +239,18 @@ impl Word for DiskKey {
     const WHAT: &'static str = "disk key";
     const ALL: &'static [Self] = &[Self::None, Self::NodeId, Self::Tpm];
     const WORDS: &'static [&'static str] = &["none", "nodeid", "tpm"];
+}
+
+impl PatchTarget {
+    /// Whether a node of a pool, or a control plane where there is none, gets the patch.
+    pub fn fits(&self, pool: Option<&PoolName>) -> bool {
+        match self {
+            Self::All => true,
+            Self::ControlPlane => pool.is_none(),
+            Self::AllWorkers => pool.is_some(),
+            Self::Pool(wanted) => pool == Some(wanted),
+        }
+    }
 }
 
 impl Scalar for PatchTarget {

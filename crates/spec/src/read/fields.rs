@@ -212,6 +212,24 @@ impl<'a> Fields<'a> {
         Some(Spanned::new(entry.value.clone(), entry.key.span))
     }
 
+    /// The mapping, or the list of mappings, of a key that is read by somebody else.
+    pub(crate) fn free_or_list(&self, key: &'static str) -> Option<Spanned<Node>> {
+        self.ask(key, |kind| matches!(kind, Kind::FreeOrList));
+        let entry = self.entry(key)?;
+        let wrong = match &entry.value.content {
+            Content::Map(_) => None,
+            Content::List(items) => items.iter().find(|item| item.entries().is_none()),
+            Content::Scalar(_) => Some(&entry.value),
+        };
+        if let Some(wrong) = wrong {
+            let expected = Kind::FreeOrList.expected();
+            self.problems.push(wrong_kind(wrong, entry.key.span, expected));
+            return None;
+        }
+        entry.value.report_ambiguous(self.problems);
+        Some(Spanned::new(entry.value.clone(), entry.key.span))
+    }
+
     /// Ends the decoding of this mapping.
     ///
     /// In builds with debug assertions it proves that the decoder asked for

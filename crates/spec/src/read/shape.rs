@@ -57,6 +57,8 @@ pub(crate) enum Kind {
     TableOfMaps { keys: Format, values: &'static Shape },
     /// A mapping that is passed on as it is.
     Free,
+    /// A mapping or a list of mappings that is passed on as it is.
+    FreeOrList,
 }
 
 /// A key that must be there.
@@ -88,6 +90,7 @@ impl Kind {
             Self::Scalar(format) => format.expected(),
             Self::Scalars(_) => "expected a list".to_owned(),
             Self::Maps(_) => "expected a list of mappings".to_owned(),
+            Self::FreeOrList => "expected a mapping or a list of mappings".to_owned(),
             Self::Map(_) | Self::Table { .. } | Self::TableOfMaps { .. } | Self::Free => {
                 "expected a mapping".to_owned()
             }

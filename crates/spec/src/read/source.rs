@@ -77,6 +77,17 @@ impl Source {
         Position { line: line + 1, column: self.text[line_start..offset].chars().count() + 1 }
     }
 
+    /// A part of the text, with spaces for everything else: what is read from it
+    /// stands where it stands in the file.
+    pub fn alone(&self, part: Span) -> String {
+        let blank = |(at, character): (usize, char)| match character {
+            '\n' => '\n',
+            _ if (part.start..part.end).contains(&at) => character,
+            _ => ' ',
+        };
+        self.text.char_indices().map(blank).collect()
+    }
+
     /// The whole lines from the first of some places to the last.
     pub(crate) fn lines_of(&self, spans: impl Iterator<Item = Span> + Clone) -> Span {
         let start = spans.clone().map(|span| span.start).min().unwrap_or(0);
@@ -117,6 +128,12 @@ impl<T> std::ops::Deref for Spanned<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_stands_where_it_stood() {
+        let source = Source::new("cluster.yaml", "a:\n  ü: 1\n  c: 2\nd: e\n");
+        assert_eq!(source.alone(Span { start: 5, end: 18 }), "  \n  ü: 1\n  c: 2\n    \n");
+    }
 
     #[test]
     fn positions_count_characters_not_bytes() {
