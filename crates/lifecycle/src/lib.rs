@@ -43,5 +43,6 @@ pub mod verify;
 pub use access::{CredentialsError, Way, kubeconfig, talosconfig};
 pub use addon::by_gitops;
 pub use explain::{Page, explain, pages};
+pub use machine_config::MachinePatch;
 pub use mishap::{MISHAPS, Mishap};
 pub use site::{GitAccess, Ground, Site, Source};

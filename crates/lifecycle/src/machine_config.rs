@@ -1,17 +1,40 @@
 //! The machine config of a node, from the plan.
 
-use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
 
 use events::Role;
-use ipnet::IpNet;
-use spec::plan::{AssignedLater, NodePlan, San};
+use ipnet::{IpNet, Ipv4Net};
+use spec::plan::{AssignedLater, DiskTraits, Endpoint, Hardware, NodePlan, Plan, San};
+use spec::{CloudKind, DiskKey, PatchTarget, Taint};
+use talos::config::patch::{Patch, PatchError};
 use talos::config::{
-    CloudProvider, Cluster, Cni, Contract, ControlPlanes, HostDns, InputError, Install, KubeProxy,
-    MachineConfig, Node,
+    Addressing, CloudProvider, Cluster, Cni, Contract, ControlPlanes, DiskSelector, Encryption,
+    HostDns, InputError, Install, InstallDisk, Interface, KubeProxy, KubeletCertificates, Link,
+    MachineConfig, Mirror, Node, UnsupportedVersion,
 };
 
 use crate::Site;
 use crate::hetzner::API_PORT;
+
+/// The disk of virtual machines that boot from our image.
+const DISK: &str = "/dev/sda";
+
+/// A change to the machine configs of some nodes.
+#[derive(Clone, Debug)]
+pub struct MachinePatch {
+    /// Which nodes get it.
+    pub on: PatchTarget,
+    /// The change.
+    pub patch: Patch,
+}
+
+impl MachinePatch {
+    /// Reads a patch in any of the forms that talosctl takes. `name` is what
+    /// errors call it.
+    pub fn read(on: PatchTarget, name: &str, text: &str) -> Result<Self, PatchError> {
+        Ok(Self { on, patch: Patch::read(name, text)? })
+    }
+}
 
 /// Why there is no machine config.
 #[derive(Debug, thiserror::Error)]
@@ -21,20 +44,28 @@ pub(crate) enum ConfigError {
     NoEndpoint,
     /// The Talos version is not supported.
     #[error(transparent)]
-    Version(#[from] talos::config::UnsupportedVersion),
+    Version(#[from] UnsupportedVersion),
     /// The inputs do not make a config.
     #[error(transparent)]
     Input(#[from] InputError),
+    /// A patch does not fit.
+    #[error(transparent)]
+    Patch(#[from] PatchError),
 }
 
 /// Writes the config of a node: the same plan and addresses give the same bytes.
 pub(crate) fn render(site: &Site, node: &NodePlan) -> Result<MachineConfig, ConfigError> {
-    Ok(MachineConfig::render(site.bundle(), &cluster(site, node)?, &host(site, node))?)
+    let endpoint = endpoint(site).ok_or(ConfigError::NoEndpoint)?;
+    let cluster = cluster(&site.plan, endpoint, sans(site, node))?;
+    let config = MachineConfig::render(site.bundle(), &cluster, &host(&site.plan, node))?;
+    let meant = |patch: &&MachinePatch| patch.on.fits(node.pool.as_ref());
+    let patches: Vec<_> =
+        site.patches.iter().filter(meant).map(|patch| patch.patch.clone()).collect();
+    Ok(config.patched(&patches)?)
 }
 
 /// Returns where the API is reached from outside.
 pub(crate) fn endpoint(site: &Site) -> Option<String> {
-    use spec::plan::Endpoint;
     let host = match &site.plan.endpoint {
         Endpoint::Hostname(name) => name.clone(),
         Endpoint::LoadBalancer(_) => site.endpoint()?.to_string(),
@@ -44,26 +75,53 @@ pub(crate) fn endpoint(site: &Site) -> Option<String> {
     Some(format!("https://{host}:{API_PORT}"))
 }
 
-fn cluster(site: &Site, node: &NodePlan) -> Result<Cluster, ConfigError> {
-    let plan = &site.plan;
+fn cluster(
+    plan: &Plan,
+    endpoint: String,
+    cert_sans: Vec<String>,
+) -> Result<Cluster, UnsupportedVersion> {
+    let system = &plan.system;
     let workers = plan.nodes.iter().any(|node| node.role == Role::Worker);
+    let mirror = |(registry, mirror): (&String, &spec::plan::MirrorPlan)| {
+        let (endpoints, skip_fallback) = (mirror.endpoints.clone(), mirror.skip_fallback);
+        (registry.clone(), Mirror { endpoints, skip_fallback })
+    };
     Ok(Cluster {
         name: plan.cluster.to_string(),
         contract: Contract::of(&plan.talos.to_string())?,
         kubernetes: plan.kubernetes.to_string(),
-        endpoint: endpoint(site).ok_or(ConfigError::NoEndpoint)?,
-        cert_sans: sans(site, node),
+        endpoint,
+        cert_sans,
         pod_subnets: vec![IpNet::V4(plan.network.pods.net())],
         service_subnets: vec![IpNet::V4(plan.network.services.net())],
-        dns_domain: "cluster.local".to_owned(),
+        dns_domain: system.domain.clone().unwrap_or_else(|| "cluster.local".to_owned()),
         cni: Cni::None,
         kube_proxy: KubeProxy::Disabled,
-        cloud_provider: CloudProvider::External,
+        cloud_provider: match plan.cloud {
+            CloudKind::Hetzner => CloudProvider::External,
+            CloudKind::Proxmox | CloudKind::Machines => CloudProvider::None,
+        },
         // Cilium's eBPF masquerading loses what CoreDNS would ask the node.
-        host_dns: HostDns::NodeOnly,
-        control_planes: if workers { ControlPlanes::Reserved } else { ControlPlanes::RunWorkloads },
+        host_dns: if system.forward_kube_dns_to_host {
+            HostDns::ForwardPods
+        } else {
+            HostDns::NodeOnly
+        },
+        control_planes: if system.schedulable_control_planes.unwrap_or(!workers) {
+            ControlPlanes::RunWorkloads
+        } else {
+            ControlPlanes::Reserved
+        },
         node_subnets: vec![IpNet::V4(plan.network.nodes.net())],
-        mirrors: BTreeMap::new(),
+        mirrors: system.mirrors.iter().map(mirror).collect(),
+        kubelet_certificates: if system.rotate_server_certificates {
+            KubeletCertificates::Requested
+        } else {
+            KubeletCertificates::SelfSigned
+        },
+        // Ours are applied by stages that look whether they are healthy.
+        inline_manifests: Vec::new(),
+        extra_manifests: Vec::new(),
     })
 }
 
@@ -83,14 +141,206 @@ fn sans(site: &Site, node: &NodePlan) -> Vec<String> {
     sans
 }
 
-fn host(site: &Site, node: &NodePlan) -> Node {
+fn host(plan: &Plan, node: &NodePlan) -> Node {
+    let system = &plan.system;
     Node {
         role: node.role,
         hostname: node.name.clone(),
         install: Install {
-            disk: "/dev/sda".to_owned(),
-            image: format!("ghcr.io/siderolabs/installer:{}", site.plan.talos),
+            disk: install_disk(node),
+            image: format!("ghcr.io/siderolabs/installer:{}", plan.talos),
         },
-        labels: BTreeMap::new(),
+        labels: node.labels.clone(),
+        taints: node.taints.iter().map(taint).collect(),
+        interfaces: interface(plan, node).into_iter().collect(),
+        nameservers: system.nameservers.iter().map(|it| IpAddr::V4(*it)).collect(),
+        encryption: Encryption {
+            state: system.state_key.and_then(disk_key),
+            ephemeral: system.ephemeral_key.and_then(disk_key),
+        },
+    }
+}
+
+fn install_disk(node: &NodePlan) -> InstallDisk {
+    use spec::plan::InstallDisk as Asked;
+    match &node.hardware {
+        Hardware::Machine { install: Some(Asked::Disk(disk)), .. } => {
+            InstallDisk::Device(disk.as_str().to_owned())
+        }
+        Hardware::Machine { install: Some(Asked::DiskSelector(traits)), .. } => {
+            InstallDisk::Selector(selector(traits))
+        }
+        _ => InstallDisk::Device(DISK.to_owned()),
+    }
+}
+
+fn selector(traits: &DiskTraits) -> DiskSelector {
+    use spec::DiskType;
+    let text = |text: &Option<spec::Text>| text.as_ref().map(|text| text.as_str().to_owned());
+    let kind = |kind| match kind {
+        DiskType::Ssd => "ssd",
+        DiskType::Nvme => "nvme",
+        DiskType::Hdd => "hdd",
+        DiskType::Sd => "sd",
+    };
+    DiskSelector {
+        min_size: traits.min_size.map(spec::Bytes::get),
+        max_size: traits.max_size.map(spec::Bytes::get),
+        disk_type: traits.disk_type.map(|it| kind(it).to_owned()),
+        model: text(&traits.model),
+        serial: text(&traits.serial),
+        wwid: text(&traits.wwid),
+    }
+}
+
+/// The card of a machine whose addresses are not left to DHCP, or of a control
+/// plane that may take the shared address.
+fn interface(plan: &Plan, node: &NodePlan) -> Option<Interface> {
+    let mac = match &node.hardware {
+        Hardware::Machine { mac, .. } | Hardware::Vm { mac, .. } => *mac,
+        // A cloud tells its servers their addresses.
+        Hardware::Server { .. } => return None,
+    };
+    let vip = plan.system.vip.filter(|_| node.role == Role::ControlPlane);
+    let addressing = match plan.network.gateway {
+        Some(gateway) => fixed(plan, node, gateway),
+        None if vip.is_some() => Addressing::Dhcp,
+        None => return None,
+    };
+    let link = mac.map_or(Link::Physical, |mac| Link::Hardware(mac.to_string()));
+    Some(Interface { link, addressing, vip: vip.map(Into::into) })
+}
+
+fn fixed(plan: &Plan, node: &NodePlan, gateway: Ipv4Addr) -> Addressing {
+    let size = plan.network.network.net().prefix_len();
+    let address = Ipv4Net::new(node.address, size).expect("a network has the size of a network");
+    Addressing::Fixed { addresses: vec![address.into()], gateway: Some(gateway.into()) }
+}
+
+fn taint(taint: &Taint) -> (String, String) {
+    let effect = format!("{:?}", taint.effect);
+    let value = match taint.value.as_str() {
+        "" => effect,
+        value => format!("{value}:{effect}"),
+    };
+    (taint.key.as_str().to_owned(), value)
+}
+
+fn disk_key(key: DiskKey) -> Option<talos::config::DiskKey> {
+    match key {
+        DiskKey::None => None,
+        DiskKey::NodeId => Some(talos::config::DiskKey::NodeId),
+        DiskKey::Tpm => Some(talos::config::DiskKey::Tpm),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "\
+apiVersion: seaworthy.dev/v1
+kind: Cluster
+metadata: { name: demo }
+spec:
+  cloud:
+    machines:
+      network: 192.168.10.0/24
+      gateway: 192.168.10.1
+      nameservers: [9.9.9.9]
+      nodes:
+        - { name: one, address: 192.168.10.11, pool: control-plane, mac: '02:00:00:00:00:01' }
+        - name: two
+          address: 192.168.10.12
+          pool: storage
+          install: { diskSelector: { type: nvme, minSize: 100Gi } }
+  talos:
+    version: v1.14.1
+    install: { disk: /dev/vda }
+    diskEncryption: { state: nodeid, ephemeral: tpm }
+    registries: { docker.io: { endpoints: ['http://10.0.0.5:5000'], skipFallback: true } }
+    forwardKubeDNSToHost: true
+  kubernetes:
+    version: v1.36.3
+    domain: example.internal
+    rotateServerCertificates: true
+    certificateApprover: kube-system/approver
+  controlPlane: { vip: 192.168.10.10, schedulable: true }
+  pools:
+    - name: storage
+      labels: { disk: fast }
+      taints: ['dedicated=db:NoSchedule', 'alone:NoExecute']
+  addons: { cilium: { values: { bpf: { hostLegacyRouting: true } } } }
+";
+
+    fn plan() -> Plan {
+        let reading = spec::read("cluster.yaml", FILE.as_bytes());
+        let told = reading.render(spec::Colour::Plain);
+        let cluster = reading.into_cluster().unwrap_or_else(|_| panic!("{told}"));
+        Plan::of(&cluster, events::ClusterId::NIL)
+    }
+
+    #[test]
+    fn what_the_file_says_of_all_nodes_is_in_their_configs() {
+        let cluster = cluster(&plan(), "https://192.168.10.10:6443".to_owned(), vec![]).unwrap();
+        assert_eq!(cluster.dns_domain, "example.internal");
+        assert_eq!(cluster.host_dns, HostDns::ForwardPods);
+        assert_eq!(cluster.control_planes, ControlPlanes::RunWorkloads);
+        assert_eq!(cluster.kubelet_certificates, KubeletCertificates::Requested);
+        assert_eq!(cluster.cloud_provider, CloudProvider::None);
+        let mirror = &cluster.mirrors["docker.io"];
+        assert_eq!(mirror.endpoints, ["http://10.0.0.5:5000"]);
+        assert!(mirror.skip_fallback);
+    }
+
+    #[test]
+    fn what_the_file_says_of_a_node_is_in_its_config() {
+        let plan = plan();
+        let [one, two] = [0, 1].map(|place| host(&plan, &plan.nodes[place]));
+        assert_eq!(one.install.disk, InstallDisk::Device("/dev/vda".to_owned()));
+        let link = Link::Hardware("02:00:00:00:00:01".to_owned());
+        let addressing = Addressing::Fixed {
+            addresses: vec!["192.168.10.11/24".parse().unwrap()],
+            gateway: Some([192, 168, 10, 1].into()),
+        };
+        let vip = Some([192, 168, 10, 10].into());
+        assert_eq!(one.interfaces, [Interface { link, addressing, vip }]);
+        assert_eq!(one.nameservers, [IpAddr::from([9, 9, 9, 9])]);
+        let key = talos::config::DiskKey::NodeId;
+        assert_eq!(one.encryption.state, Some(key));
+        assert_eq!(two.encryption.ephemeral, Some(talos::config::DiskKey::Tpm));
+        let InstallDisk::Selector(selector) = &two.install.disk else { panic!("no selector") };
+        assert_eq!(selector.min_size, Some(100 << 30));
+        assert_eq!(selector.disk_type.as_deref(), Some("nvme"));
+        let [Interface { link: Link::Physical, vip: None, .. }] = two.interfaces.as_slice() else {
+            panic!("{:?}", two.interfaces)
+        };
+        assert_eq!(two.labels["disk"], "fast");
+        assert_eq!(two.taints["dedicated"], "db:NoSchedule");
+        assert_eq!(two.taints["alone"], "NoExecute");
+    }
+
+    #[test]
+    fn without_a_gateway_addresses_are_left_to_dhcp() {
+        let mut plan = plan();
+        plan.network.gateway = None;
+        let [one, two] = [0, 1].map(|place| host(&plan, &plan.nodes[place]).interfaces);
+        assert_eq!(one[0].addressing, Addressing::Dhcp);
+        assert_eq!(two, []);
+    }
+
+    #[test]
+    fn patches_go_to_the_nodes_that_are_meant() {
+        let plan = plan();
+        let [plane, worker] = [0, 1].map(|place| plan.nodes[place].pool.as_ref());
+        let storage = PatchTarget::Pool(worker.unwrap().clone());
+        for (target, on_plane, on_worker) in [
+            (PatchTarget::All, true, true),
+            (PatchTarget::ControlPlane, true, false),
+            (PatchTarget::AllWorkers, false, true),
+            (storage, false, true),
+        ] {
+            assert_eq!((target.fits(plane), target.fits(worker)), (on_plane, on_worker));
+        }
     }
 }

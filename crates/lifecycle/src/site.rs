@@ -17,6 +17,7 @@ use talos::credentials::{Identity, IdentityError};
 use talos::pki::SpkiHash;
 use talos::secrets::Bundle;
 
+use crate::MachinePatch;
 use crate::hetzner::{Clerk, Wanted};
 
 /// The place where a cluster is built.
@@ -42,6 +43,8 @@ pub struct Site {
     pub token: Secret,
     /// What the cluster follows.
     pub source: Option<Source>,
+    /// Changes to machine configs, in this order.
+    pub patches: Vec<MachinePatch>,
     bundle: OnceLock<Bundle>,
     sealing_key: OnceLock<SealingKey>,
     talos_admin: OnceLock<Identity>,
@@ -122,6 +125,7 @@ impl Site {
             speed: None,
             token: Secret::new(""),
             source: None,
+            patches: Vec::new(),
             bundle: OnceLock::new(),
             sealing_key: OnceLock::new(),
             talos_admin: OnceLock::new(),

@@ -14,6 +14,7 @@ mod envelope;
 mod exit;
 mod git_access;
 mod kept;
+mod machine_patches;
 mod paint;
 mod reading;
 mod reference;

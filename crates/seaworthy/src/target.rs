@@ -9,7 +9,7 @@ use clap::Args;
 use clouds::hetzner::{Endpoint, Hetzner, Settings, Trust};
 use engine::{Chance, StateFolder};
 use events::{Clock, ClusterId, Digest, Secret};
-use lifecycle::{GitAccess, Ground, Site, Source};
+use lifecycle::{GitAccess, Ground, MachinePatch, Site, Source};
 use spec::plan::{Stage, Timeouts};
 use spec::{AddonName, AddonOptions, CloudKind, Cluster, Duration, Plan, SourceRange};
 
@@ -18,6 +18,7 @@ use crate::command_error::CommandError;
 use crate::commands::{CLUSTER_FILE, read_cluster, state_dir};
 use crate::exit::Exit;
 use crate::git_access;
+use crate::machine_patches;
 use crate::rehearsed::Rehearsed;
 use crate::standing::Reach;
 use crate::ui::Ui;
@@ -135,7 +136,11 @@ impl TargetArgs {
         };
         let beside = self.file().parent().unwrap_or(Path::new(""));
         let source = source(&cluster, newest_commit, |git| git_access::read(git, beside))?;
-        Target::with(cluster, &bytes, &state, &self.cloud, timeouts, token, source)
+        let patches = machine_patches::read(&cluster, self.file(), &bytes)?;
+        let mut target =
+            Target::with(cluster, &bytes, &state, &self.cloud, timeouts, token, source)?;
+        target.patch_machines(patches);
+        Ok(target)
     }
 }
 
@@ -193,6 +198,12 @@ impl Target {
         site.source = source;
         let (digest, speed) = (Digest::of(bytes), cloud.simulated_speed);
         Ok(Self { cluster, digest, folder, site: Arc::new(site), token, speed })
+    }
+
+    /// Has machine configs changed.
+    fn patch_machines(&mut self, patches: Vec<MachinePatch>) {
+        let site = Arc::get_mut(&mut self.site).expect("nobody else has seen the site yet");
+        site.patches = patches;
     }
 
     /// Refuses to go on where the firewall is to let this machine in and nobody

@@ -12,6 +12,7 @@ mod node;
 mod price;
 mod san;
 mod stage;
+mod system;
 mod timeout;
 mod whole;
 
@@ -25,6 +26,7 @@ pub use node::{Hardware, NodePlan, Offer, PlacementGroup};
 pub use price::{Bill, BillLine, PriceError, PriceTable};
 pub use san::{AssignedLater, San};
 pub use stage::Stage;
+pub use system::{MirrorPlan, SystemPlan};
 pub use timeout::{ProofTooShort, Timeouts};
 pub use whole::{Endpoint, LoadBalancerPlan, Plan};
 

@@ -1,5 +1,6 @@
 //! Which nodes there are: names, addresses, hardware.
 
+use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
 use events::{ClusterId, Role};
@@ -8,7 +9,11 @@ use serde::Serialize;
 use super::disk::InstallDisk;
 use super::network::{NetworkPlan, PoolSubnet};
 use crate::cluster::{Cloud, Cluster, Hetzner, Machine, NodeGroup, Proxmox};
-use crate::scalar::{Bytes, Cidr, ClusterName, Location, Mac, PoolName, ResourceName, ServerType};
+use crate::read::Spanned;
+use crate::scalar::{
+    Bytes, Cidr, ClusterName, LabelKey, LabelValue, Location, Mac, PoolName, ResourceName,
+    ServerType, Taint,
+};
 
 /// A node to be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -25,6 +30,12 @@ pub struct NodePlan {
     pub address: Ipv4Addr,
     /// What it runs on.
     pub hardware: Hardware,
+    /// The labels of its Kubernetes node.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
+    /// The taints of its Kubernetes node.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub taints: Vec<Taint>,
 }
 
 /// What a node runs on.
@@ -148,7 +159,7 @@ impl Group<'_> {
         let node = |number| {
             let (address, hardware) = hardware(number)?;
             let name = pool_node_name(&self.cluster.name, self.name, number);
-            Some(NodePlan { name, role: self.role, pool: self.pool.cloned(), address, hardware })
+            Some(self.node(name, address, hardware))
         };
         (1..=self.count).filter_map(node).collect()
     }
@@ -201,15 +212,25 @@ impl Group<'_> {
     }
 
     fn machine(&self, machine: &Machine) -> NodePlan {
+        let hardware = Hardware::Machine {
+            mac: machine.mac.as_ref().map(|mac| mac.value),
+            install: InstallDisk::of(self.cluster, self.settings, machine),
+        };
+        self.node(machine.name.as_str().to_owned(), machine.address.value, hardware)
+    }
+
+    fn node(&self, name: String, address: Ipv4Addr, hardware: Hardware) -> NodePlan {
+        let label = |(key, value): &(Spanned<LabelKey>, Spanned<LabelValue>)| {
+            (key.as_str().to_owned(), value.as_str().to_owned())
+        };
         NodePlan {
-            name: machine.name.as_str().to_owned(),
+            name,
             role: self.role,
             pool: self.pool.cloned(),
-            address: machine.address.value,
-            hardware: Hardware::Machine {
-                mac: machine.mac.as_ref().map(|mac| mac.value),
-                install: InstallDisk::of(self.cluster, self.settings, machine),
-            },
+            address,
+            hardware,
+            labels: self.settings.labels.iter().map(label).collect(),
+            taints: self.settings.taints.iter().map(|taint| taint.value.clone()).collect(),
         }
     }
 }

@@ -11,6 +11,7 @@ use super::label::LabelSet;
 use super::network::NetworkPlan;
 use super::node::{Hardware, NodePlan, PlacementGroup, nodes, placement_groups};
 use super::san::{San, sans};
+use super::system::SystemPlan;
 use super::timeout::Timeouts;
 use crate::cluster::{Cloud, CloudKind, Cluster, HealthCheck, HealthProtocol, Hetzner};
 use crate::read::Spanned;
@@ -58,6 +59,9 @@ pub struct Plan {
     pub endpoint: Endpoint,
     /// What the API's certificate is valid for.
     pub sans: Vec<San>,
+    /// What machine configs say besides.
+    #[serde(skip_serializing_if = "SystemPlan::is_default")]
+    pub system: SystemPlan,
     /// The labels of everything.
     pub labels: LabelSet,
     /// The addons, in the order in which they are needed.
@@ -139,6 +143,7 @@ impl Plan {
             nodes,
             load_balancer,
             firewall: firewall(cluster),
+            system: SystemPlan::of(cluster),
             labels: LabelSet::of_cluster(cluster, id),
             addons: addons(cluster),
             timeouts: Timeouts::of(cluster),

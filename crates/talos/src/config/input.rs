@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use events::Role;
+use events::Secret;
 use ipnet::IpNet;
 
 use super::Contract;
@@ -42,28 +42,12 @@ pub struct Cluster {
     pub node_subnets: Vec<IpNet>,
     /// Where images of a registry are pulled from instead, by the registry.
     pub mirrors: BTreeMap<String, Mirror>,
-}
-
-/// What one node is told.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Node {
-    /// What it does.
-    pub role: Role,
-    /// Its name.
-    pub hostname: String,
-    /// Where Talos is installed.
-    pub install: Install,
-    /// The labels of its Kubernetes node.
-    pub labels: BTreeMap<String, String>,
-}
-
-/// Where Talos is installed, and from what.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Install {
-    /// The device, such as `/dev/sda`.
-    pub disk: String,
-    /// The installer's image.
-    pub image: String,
+    /// Who signs the certificates that kubelets serve with.
+    pub kubelet_certificates: KubeletCertificates,
+    /// Objects that Talos applies as soon as there is an API.
+    pub inline_manifests: Vec<InlineManifest>,
+    /// Where Talos downloads more of them, in this order.
+    pub extra_manifests: Vec<String>,
 }
 
 /// Who connects pods.
@@ -121,6 +105,24 @@ pub struct Mirror {
     pub skip_fallback: bool,
 }
 
+/// Who signs the certificates that kubelets serve with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KubeletCertificates {
+    /// Each kubelet its own.
+    SelfSigned,
+    /// The cluster's authority, once somebody has approved it.
+    Requested,
+}
+
+/// Objects that Talos applies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InlineManifest {
+    /// Its name.
+    pub name: String,
+    /// The objects, as YAML. They may hold secrets.
+    pub contents: Secret,
+}
+
 /// Why no machine config can be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InputError {
@@ -139,6 +141,12 @@ pub enum InputError {
     /// The disk is no device.
     #[error("the disk `{0}` is not the path of a device")]
     Disk(String),
+    /// A selector asks for nothing.
+    #[error("the selector fits every disk")]
+    AnyDisk,
+    /// A selector has two sizes.
+    #[error("Talos takes one size of a disk, the smallest or the largest")]
+    TwoSizes,
 }
 
 impl Cluster {
@@ -165,26 +173,4 @@ impl Cluster {
         }
         Ok(())
     }
-}
-
-impl Node {
-    pub(super) fn check(&self) -> Result<(), InputError> {
-        if !is_hostname(&self.hostname) {
-            return Err(InputError::Hostname(self.hostname.clone()));
-        }
-        if !self.install.disk.starts_with("/dev/") {
-            return Err(InputError::Disk(self.install.disk.clone()));
-        }
-        Ok(())
-    }
-}
-
-fn is_hostname(name: &str) -> bool {
-    let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    let dash = |end: Option<&u8>| end == Some(&b'-');
-    let bytes = name.as_bytes();
-    (1..=63).contains(&bytes.len())
-        && bytes.iter().all(|byte| allowed(*byte))
-        && !dash(bytes.first())
-        && !dash(bytes.last())
 }

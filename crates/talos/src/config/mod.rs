@@ -12,14 +12,18 @@
 //! two is the [`Contract`].
 
 mod contract;
+mod host;
 mod input;
 mod machine_config;
 pub mod patch;
 mod v1alpha1;
 
 pub use contract::{Contract, UnsupportedVersion};
+pub use host::{
+    Addressing, DiskKey, DiskSelector, Encryption, Install, InstallDisk, Interface, Link, Node,
+};
 pub use input::{
-    CloudProvider, Cluster, Cni, ControlPlanes, HostDns, InputError, Install, KubeProxy, Mirror,
-    Node,
+    CloudProvider, Cluster, Cni, ControlPlanes, HostDns, InlineManifest, InputError, KubeProxy,
+    KubeletCertificates, Mirror,
 };
 pub use machine_config::MachineConfig;

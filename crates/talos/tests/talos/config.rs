@@ -3,12 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use events::Role;
+use events::{Role, Secret};
 use proptest::prelude::*;
-use serde_json::Value;
+use serde_json::{Value, json};
 use talos::config::{
-    CloudProvider, Cluster, Cni, Contract, ControlPlanes, HostDns, InputError, Install, KubeProxy,
-    MachineConfig, Mirror, Node,
+    Addressing, CloudProvider, Cluster, Cni, Contract, ControlPlanes, DiskKey, DiskSelector,
+    Encryption, HostDns, InlineManifest, InputError, Install, InstallDisk, Interface, KubeProxy,
+    KubeletCertificates, Link, MachineConfig, Mirror, Node,
 };
 use talos::secrets::Bundle;
 
@@ -35,6 +36,9 @@ pub(crate) fn plain() -> Cluster {
         control_planes: ControlPlanes::Reserved,
         node_subnets: vec![],
         mirrors: BTreeMap::new(),
+        kubelet_certificates: KubeletCertificates::SelfSigned,
+        inline_manifests: vec![],
+        extra_manifests: vec![],
     }
 }
 
@@ -59,10 +63,14 @@ pub(crate) fn node(role: Role) -> Node {
         role,
         hostname: "demo-cp-1".to_owned(),
         install: Install {
-            disk: "/dev/sda".to_owned(),
+            disk: InstallDisk::Device("/dev/sda".to_owned()),
             image: "ghcr.io/siderolabs/installer:v1.14.1".to_owned(),
         },
         labels: BTreeMap::new(),
+        taints: BTreeMap::new(),
+        interfaces: vec![],
+        nameservers: vec![],
+        encryption: Encryption::default(),
     }
 }
 
@@ -207,6 +215,87 @@ fn wishes_are_written_where_talos_looks_for_them() {
     assert_eq!(hostname["hostname"], "demo-cp-1");
 }
 
+/// A node with all that hardware can ask for.
+pub(crate) fn particular(role: Role) -> Node {
+    let selector = DiskSelector {
+        min_size: Some(100_000_000_000),
+        disk_type: Some("nvme".to_owned()),
+        model: Some("Samsung*".to_owned()),
+        ..DiskSelector::default()
+    };
+    let address = "10.0.64.11".parse().unwrap();
+    let fixed = Interface {
+        link: Link::Hardware("02:00:00:00:00:01".to_owned()),
+        addressing: Addressing::Fixed {
+            addresses: vec!["10.0.64.12/20".parse().unwrap()],
+            gateway: Some("10.0.64.1".parse().unwrap()),
+        },
+        vip: (role == Role::ControlPlane).then_some(address),
+    };
+    let dhcp = |link| Interface { link, addressing: Addressing::Dhcp, vip: None };
+    let install = Install { disk: InstallDisk::Selector(selector), ..node(role).install };
+    Node {
+        install,
+        taints: BTreeMap::from([("dedicated".to_owned(), "db:NoSchedule".to_owned())]),
+        interfaces: vec![fixed, dhcp(Link::Name("eth7".to_owned())), dhcp(Link::Physical)],
+        nameservers: vec!["9.9.9.9".parse().unwrap()],
+        encryption: Encryption { state: Some(DiskKey::NodeId), ephemeral: Some(DiskKey::Tpm) },
+        ..node(role)
+    }
+}
+
+/// A cluster with what Talos is to install, and certificates to be approved.
+pub(crate) fn equipped() -> Cluster {
+    let contents = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: early\n";
+    Cluster {
+        kubelet_certificates: KubeletCertificates::Requested,
+        inline_manifests: vec![InlineManifest {
+            name: "early".to_owned(),
+            contents: Secret::new(contents),
+        }],
+        extra_manifests: vec!["https://example.com/more.yaml".to_owned()],
+        ..plain()
+    }
+}
+
+#[test]
+fn hardware_is_written_where_talos_looks_for_it() {
+    let config =
+        MachineConfig::render(&bundle(1), &equipped(), &particular(Role::ControlPlane)).unwrap();
+    let [main, _] = documents(config.yaml().reveal()).try_into().unwrap();
+    let machine = &main["machine"];
+    assert_eq!(
+        machine["install"]["diskSelector"],
+        json!({ "size": ">= 100000000000B", "type": "nvme", "model": "Samsung*" })
+    );
+    assert!(machine["install"].get("disk").is_none());
+    assert_eq!(
+        machine["network"]["interfaces"],
+        json!([
+            {
+                "deviceSelector": { "hardwareAddr": "02:00:00:00:00:01" },
+                "addresses": ["10.0.64.12/20"],
+                "routes": [{ "network": "0.0.0.0/0", "gateway": "10.0.64.1" }],
+                "vip": { "ip": "10.0.64.11" },
+            },
+            { "interface": "eth7", "dhcp": true },
+            { "deviceSelector": { "physical": true }, "dhcp": true },
+        ])
+    );
+    assert_eq!(machine["network"]["nameservers"], json!(["9.9.9.9"]));
+    assert_eq!(machine["nodeTaints"], json!({ "dedicated": "db:NoSchedule" }));
+    let keys = |partition: &str| machine["systemDiskEncryption"][partition]["keys"].clone();
+    assert_eq!(keys("state"), json!([{ "nodeID": {}, "slot": 0 }]));
+    assert_eq!(keys("ephemeral"), json!([{ "tpm": {}, "slot": 0 }]));
+    assert_eq!(machine["kubelet"]["extraArgs"], json!({ "rotate-server-certificates": "true" }));
+    let cluster = &main["cluster"];
+    assert_eq!(cluster["inlineManifests"][0]["name"], "early");
+    assert_eq!(cluster["extraManifests"], json!(["https://example.com/more.yaml"]));
+    let worker = MachineConfig::render(&bundle(1), &equipped(), &particular(Role::Worker)).unwrap();
+    let [main, _] = documents(worker.yaml().reveal()).try_into().unwrap();
+    assert!(main["cluster"].get("inlineManifests").is_none());
+}
+
 #[test]
 fn a_worker_gets_no_secret_that_it_does_not_need() {
     let bundle = bundle(1);
@@ -249,8 +338,16 @@ fn bad_wishes_are_refused_by_name() {
         );
     }
     let mut disk = worker();
-    disk.install.disk = "sda".to_owned();
-    assert_eq!(refused(ours(), disk), "the disk `sda` is not the path of a device");
+    disk.install.disk = InstallDisk::Device("sda".to_owned());
+    assert_eq!(refused(ours(), disk.clone()), "the disk `sda` is not the path of a device");
+    disk.install.disk = InstallDisk::Selector(DiskSelector::default());
+    assert_eq!(refused(ours(), disk.clone()), "the selector fits every disk");
+    let both = DiskSelector { min_size: Some(1), max_size: Some(2), ..DiskSelector::default() };
+    disk.install.disk = InstallDisk::Selector(both);
+    assert_eq!(
+        refused(ours(), disk),
+        "Talos takes one size of a disk, the smallest or the largest"
+    );
 }
 
 #[test]

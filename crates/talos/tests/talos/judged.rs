@@ -8,10 +8,10 @@ use std::path::Path;
 use events::Role;
 use serde_json::Value;
 use talos::config::patch::Patch;
-use talos::config::{Cluster, Contract, HostDns, MachineConfig, Mirror, Node};
+use talos::config::{Cluster, Contract, HostDns, InstallDisk, MachineConfig, Mirror, Node};
 use talos::secrets::{Bundle, RecoverError};
 
-use crate::config::{differences, documents, node, ours, plain};
+use crate::config::{differences, documents, equipped, node, ours, particular, plain};
 use crate::sample::bundle;
 use crate::talosctl::Judge;
 
@@ -52,10 +52,13 @@ fn talos_takes_every_contract_in_every_mode() {
     let bundle = bundle(1);
     let mut judged = Vec::new();
     for minor in 8..=14 {
-        for (cluster, role) in [plain(), ours()].iter().flat_map(|it| ROLES.map(|role| (it, role)))
-        {
-            let cluster = Cluster { contract: contract(minor), ..cluster.clone() };
-            let config = MachineConfig::render(&bundle, &cluster, &node(role)).unwrap();
+        let wishes = ROLES.into_iter().flat_map(|role| {
+            let particular = (equipped(), particular(role));
+            [(plain(), node(role)), (ours(), node(role)), particular]
+        });
+        for (cluster, node) in wishes {
+            let (cluster, role) = (Cluster { contract: contract(minor), ..cluster }, node.role);
+            let config = MachineConfig::render(&bundle, &cluster, &node).unwrap();
             // Several contracts have one form.
             if judged.contains(&config) {
                 continue;
@@ -72,7 +75,7 @@ fn talos_takes_every_contract_in_every_mode() {
             judged.push(config);
         }
     }
-    assert_eq!(judged.len(), 8, "two forms of two clusters for two roles");
+    assert_eq!(judged.len(), 12, "two forms of three clusters for two roles");
 }
 
 /// Has talosctl write the config that `cluster` and `node` ask for.
@@ -83,7 +86,7 @@ fn generated(judge: &Judge, minor: u32, bundle: &Bundle, cluster: &Cluster, node
     args.extend([&*secrets, "--talos-version", &version, "--output", "-"]);
     args.extend(["--with-docs=false", "--with-examples=false", "--output-types", word(node.role)]);
     args.extend(["--kubernetes-version", cluster.kubernetes.trim_start_matches('v')]);
-    args.extend(["--install-disk", &node.install.disk, "--install-image", &node.install.image]);
+    args.extend(["--install-disk", "/dev/sda", "--install-image", &node.install.image]);
     args.extend(["--dns-domain", &cluster.dns_domain]);
     let names = cluster.cert_sans.join(",");
     if !names.is_empty() {
@@ -205,7 +208,7 @@ fn golden_files_are_ours_with_patches() {
             patches.push(OVERRIDES_OF_CONTROL_PLANES);
         }
         let mut node = node(role);
-        "/dev/vda".clone_into(&mut node.install.disk);
+        node.install.disk = InstallDisk::Device("/dev/vda".to_owned());
         let found = beside(&folder, "overrides", minor, (&overridden(minor), &node), &patches);
         let mut expected = match minor {
             ..12 => vec![],

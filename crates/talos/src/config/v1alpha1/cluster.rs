@@ -6,7 +6,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::Pair;
-use crate::config::{CloudProvider, Cluster, Cni, Contract, ControlPlanes, KubeProxy, Node};
+use crate::config::{
+    CloudProvider, Cluster, Cni, Contract, ControlPlanes, InlineManifest, KubeProxy, Node,
+};
 use crate::secrets::Bundle;
 use crate::yaml::base64;
 
@@ -42,6 +44,16 @@ struct ControlPlanePart<'a> {
     etcd: Etcd<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     allow_scheduling_on_control_planes: Option<bool>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    extra_manifests: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    inline_manifests: Vec<ManifestPart<'a>>,
+}
+
+#[derive(Serialize)]
+struct ManifestPart<'a> {
+    name: &'a str,
+    contents: &'a str,
 }
 
 #[derive(Serialize)]
@@ -166,7 +178,15 @@ impl<'a> ControlPlanePart<'a> {
                 advertised_subnets: &cluster.node_subnets,
             },
             allow_scheduling_on_control_planes: run_workloads.then_some(true),
+            extra_manifests: &cluster.extra_manifests,
+            inline_manifests: cluster.inline_manifests.iter().map(ManifestPart::of).collect(),
         }
+    }
+}
+
+impl<'a> ManifestPart<'a> {
+    fn of(manifest: &'a InlineManifest) -> Self {
+        Self { name: &manifest.name, contents: manifest.contents.reveal() }
     }
 }
 

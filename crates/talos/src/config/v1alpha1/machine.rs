@@ -1,13 +1,15 @@
 //! The part about the machine.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use events::Role;
 use ipnet::IpNet;
 use serde::Serialize;
 
 use super::Pair;
-use crate::config::{Cluster, Contract, ControlPlanes, HostDns, Node};
+use super::hardware::{EncryptionPart, InstallPart, InterfacePart};
+use crate::config::{Cluster, Contract, ControlPlanes, HostDns, KubeletCertificates, Node};
 use crate::secrets::Bundle;
 
 const KUBE_PRISM_PORT: u16 = 7445;
@@ -25,16 +27,22 @@ pub(super) struct MachinePart<'a> {
     network: MachineNetwork<'a>,
     install: InstallPart<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    system_disk_encryption: Option<EncryptionPart>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     registries: Option<Registries<'a>>,
     features: Features,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     node_labels: BTreeMap<&'a str, &'a str>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    node_taints: &'a BTreeMap<String, String>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Kubelet<'a> {
     image: String,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    extra_args: BTreeMap<&'static str, &'static str>,
     default_runtime_seccomp_profile_enabled: bool,
     #[serde(rename = "nodeIP", skip_serializing_if = "Option::is_none")]
     node_ip: Option<NodeIp<'a>>,
@@ -51,15 +59,10 @@ struct NodeIp<'a> {
 struct MachineNetwork<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     hostname: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct InstallPart<'a> {
-    disk: &'a str,
-    image: &'a str,
-    wipe: bool,
-    #[serde(rename = "grubUseUKICmdline", skip_serializing_if = "Option::is_none")]
-    grub_use_uki_cmdline: Option<bool>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    interfaces: Vec<InterfacePart<'a>>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    nameservers: &'a [IpAddr],
 }
 
 #[derive(Serialize)]
@@ -115,16 +118,17 @@ impl<'a> MachinePart<'a> {
             ca: Pair::of(&bundle.os, node.role),
             cert_sans: &cluster.cert_sans,
             kubelet: Kubelet::of(cluster),
-            network: MachineNetwork { hostname: one_document.then_some(&node.hostname) },
-            install: InstallPart {
-                disk: &node.install.disk,
-                image: &node.install.image,
-                wipe: false,
-                grub_use_uki_cmdline: (!one_document).then_some(true),
+            network: MachineNetwork {
+                hostname: one_document.then_some(&node.hostname),
+                interfaces: node.interfaces.iter().map(InterfacePart::of).collect(),
+                nameservers: &node.nameservers,
             },
+            install: InstallPart::of(node, (!one_document).then_some(true)),
+            system_disk_encryption: EncryptionPart::of(node.encryption),
             registries: Registries::of(cluster),
             features: Features::of(cluster),
             node_labels: node_labels(cluster, node),
+            node_taints: &node.taints,
         }
     }
 }
@@ -134,6 +138,12 @@ impl<'a> Kubelet<'a> {
         let subnets = Some(cluster.node_subnets.as_slice()).filter(|subnets| !subnets.is_empty());
         Self {
             image: format!("ghcr.io/siderolabs/kubelet:{}", cluster.kubernetes),
+            extra_args: match cluster.kubelet_certificates {
+                KubeletCertificates::SelfSigned => BTreeMap::new(),
+                KubeletCertificates::Requested => {
+                    BTreeMap::from([("rotate-server-certificates", "true")])
+                }
+            },
             default_runtime_seccomp_profile_enabled: true,
             node_ip: subnets.map(|valid_subnets| NodeIp { valid_subnets }),
             disable_manifests_directory: true,

@@ -1,6 +1,7 @@
 //! The documents of a machine config, key by key in the order of talosctl.
 
 mod cluster;
+mod hardware;
 mod machine;
 
 use events::Role;
