@@ -17,14 +17,14 @@ use crate::talosctl::Judge;
 
 const ROLES: [Role; 2] = [Role::ControlPlane, Role::Worker];
 
-fn word(role: Role) -> &'static str {
+pub(crate) fn word(role: Role) -> &'static str {
     match role {
         Role::ControlPlane => "controlplane",
         Role::Worker => "worker",
     }
 }
 
-fn contract(minor: u32) -> Contract {
+pub(crate) fn contract(minor: u32) -> Contract {
     Contract::of(&format!("v1.{minor}.0")).unwrap()
 }
 
@@ -79,7 +79,13 @@ fn talos_takes_every_contract_in_every_mode() {
 }
 
 /// Has talosctl write the config that `cluster` and `node` ask for.
-fn generated(judge: &Judge, minor: u32, bundle: &Bundle, cluster: &Cluster, node: &Node) -> String {
+pub(crate) fn generated(
+    judge: &Judge,
+    minor: u32,
+    bundle: &Bundle,
+    cluster: &Cluster,
+    node: &Node,
+) -> String {
     let secrets = judge.file("secrets.yaml", bundle.to_yaml().reveal());
     let version = format!("v1.{minor}.0");
     let mut args = vec!["gen", "config", &cluster.name, &cluster.endpoint, "--with-secrets"];

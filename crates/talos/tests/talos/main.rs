@@ -8,6 +8,7 @@ mod any_patch;
 mod client;
 mod config;
 mod credentials;
+mod dry_run;
 mod judged;
 mod node;
 mod openssl;

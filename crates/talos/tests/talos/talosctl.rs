@@ -1,6 +1,7 @@
 //! The real talosctl as the judge of what we write.
 
 use std::fs;
+use std::process::Command;
 
 use rig::talos::Talosctl;
 use serde_json::Value;
@@ -31,6 +32,11 @@ impl Judge {
     /// Runs it, and returns what it printed or why it refused.
     pub(crate) fn run(&self, args: &[&str]) -> Result<String, String> {
         self.ctl.run(args).map_err(|error| error.to_string())
+    }
+
+    /// Returns it to add arguments to.
+    pub(crate) fn command(&self) -> Command {
+        self.ctl.command()
     }
 
     /// Returns the documents of a config after its patches.
