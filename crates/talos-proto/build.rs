@@ -3,7 +3,7 @@
 use std::error::Error;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let files = ["machine", "storage", "security", "cosi", "cosi-meta"]
+    let files = ["machine", "image", "lifecycle", "storage", "security", "cosi", "cosi-meta"]
         .map(|name| format!("proto/{name}.proto"));
     println!("cargo::rerun-if-changed=proto");
     let descriptors = protox::compile(files, ["proto"])?;

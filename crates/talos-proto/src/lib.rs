@@ -8,6 +8,7 @@
 //!
 //! ```text
 //! machine      MachineService: configure, bootstrap, ask        apid :50000
+//!              ImageService, LifecycleService: since 1.13       apid :50000
 //! cosi         State: read and watch the node's resources       apid :50000
 //! storage      StorageService: disks                            apid :50000
 //! securityapi  SecurityService: sign a node's certificate     trustd :50001

@@ -79,9 +79,16 @@ impl NodeFacts {
 
     /// Returns how the node's version of Talos talks.
     pub fn dialect(&self) -> Dialect {
-        let mut parts = self.version.trim_start_matches('v').split('.');
+        Dialect::of(&self.version)
+    }
+}
+
+impl Dialect {
+    /// Returns how a version of Talos talks, such as `v1.14.1`.
+    pub fn of(version: &str) -> Self {
+        let mut parts = version.trim_start_matches('v').split('.');
         let mut number = || parts.next().and_then(|part| part.parse::<u32>().ok()).unwrap_or(0);
-        if (number(), number()) < (1, 13) { Dialect::Separate } else { Dialect::Unified }
+        if (number(), number()) < (1, 13) { Self::Separate } else { Self::Unified }
     }
 }
 

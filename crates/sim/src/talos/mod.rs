@@ -20,7 +20,7 @@
 //!
 //! Written from recordings of Talos 1.14 and from its interface definitions; it
 //! is not Talos, and what it does not simulate answers `Unimplemented`:
-//! events, logs, upgrades, passing calls on to other nodes, the TRY mode, and
+//! following a log, passing calls on to other nodes, the TRY mode, and
 //! configurations in the form of many documents.
 //!
 //! Invariants: an answer is on its way before its consequences begin; a change

@@ -73,7 +73,7 @@ fn allowed(path: &str) -> &'static [Role] {
         "/machine.MachineService/EtcdAlarmList"
         | "/machine.MachineService/EtcdMemberList"
         | "/machine.MachineService/EtcdStatus" => &[Admin, Operator, Reader, EtcdBackup],
-        "/machine.MachineService/Reboot" => &[Admin, Operator],
+        "/machine.MachineService/Reboot" | "/machine.ImageService/Pull" => &[Admin, Operator],
         _ => &[Admin],
     }
 }

@@ -46,6 +46,15 @@ pub(super) struct Services {
     by_name: BTreeMap<&'static str, Service>,
     /// The time of what happens to them next.
     now: Timestamp,
+    /// What nobody has been told yet.
+    news: Vec<Noted>,
+}
+
+/// What happened, and to which service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Noted {
+    pub(super) service: &'static str,
+    pub(super) event: ServiceEvent,
 }
 
 impl ServiceState {
@@ -63,6 +72,11 @@ impl Services {
     /// Says what time it is.
     pub(super) fn at(&mut self, now: Timestamp) {
         self.now = now;
+    }
+
+    /// Returns what happened since the last time that this was asked.
+    pub(super) fn news(&mut self) -> Vec<Noted> {
+        std::mem::take(&mut self.news)
     }
 
     /// Something happens to a service.
@@ -92,7 +106,9 @@ impl Services {
         let at = self.now;
         let service = self.by_name.entry(name).or_insert_with(|| Service::new(state, at));
         (service.state, service.health, service.since) = (state, health, at);
-        service.events.push(ServiceEvent { message: message.to_owned(), state, at });
+        let event = ServiceEvent { message: message.to_owned(), state, at };
+        self.news.push(Noted { service: name, event: event.clone() });
+        service.events.push(event);
         let old = service.events.len().saturating_sub(EVENTS_KEPT);
         service.events.drain(..old);
     }

@@ -81,6 +81,8 @@ pub struct Knobs {
     /// It reaches no control plane: trustd never signs its certificate and its
     /// kubelet never registers.
     pub cut_off: bool,
+    /// It cannot pull images.
+    pub no_registry: bool,
     /// Everything takes so many times as long.
     pub slowness: u32,
     /// Each connection breaks after the node has sent so many bytes.
@@ -130,6 +132,7 @@ impl Default for Knobs {
             own_etcd: false,
             no_static_pods: false,
             cut_off: false,
+            no_registry: false,
             slowness: 1,
             cut_after_bytes: None,
         }

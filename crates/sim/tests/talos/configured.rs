@@ -78,15 +78,8 @@ async fn roles_are_enforced() {
     let mut call = Request::new(());
     call.metadata_mut().insert("node", "127.90.3.99".parse().unwrap());
     assert_eq!(admin.machine.version(call).await.unwrap_err().code(), Code::Unimplemented);
-    assert_eq!(
-        admin
-            .machine
-            .dmesg(talos_proto::machine::DmesgRequest::default())
-            .await
-            .unwrap_err()
-            .code(),
-        Code::Unimplemented
-    );
+    let follow = talos_proto::machine::DmesgRequest { follow: true, tail: false };
+    assert_eq!(admin.machine.dmesg(follow).await.unwrap_err().code(), Code::Unimplemented);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -141,7 +141,7 @@ impl Client {
     /// Uses the permit up, and fails before anything is sent where it is for
     /// another call or the connection is gone.
     #[expect(clippy::needless_pass_by_value, reason = "a permit is used up by its call")]
-    fn permitted(
+    pub(super) fn permitted(
         &self,
         attempt: &'static str,
         permit: Permit,

@@ -37,6 +37,8 @@ pub struct Deadlines {
     pub read: Duration,
     /// For the answer to a call that changes something.
     pub change: Duration,
+    /// For calls that move images: a pull, and what an installer does.
+    pub long: Duration,
 }
 
 /// One connection to a node.
@@ -150,6 +152,7 @@ impl Default for Deadlines {
             connect: Duration::from_secs(5),
             read: Duration::from_secs(10),
             change: Duration::from_secs(30),
+            long: Duration::from_mins(10),
         }
     }
 }
@@ -186,6 +189,21 @@ impl Client {
     /// dropped from outside: the deadline is the only end but the answer.
     pub(super) fn change<T>(&self, message: T) -> Request<T> {
         with_deadline(message, self.node.deadlines.change)
+    }
+
+    /// Returns a call that moves images, with its deadline.
+    pub(super) fn long<T>(&self, message: T) -> Request<T> {
+        with_deadline(message, self.node.deadlines.long)
+    }
+
+    /// Waits for the whole answer to a call that moves images.
+    pub(super) async fn labour<T>(
+        &self,
+        attempt: &'static str,
+        call: impl Future<Output = Result<T, Reason>>,
+    ) -> Result<T, ClientError> {
+        let answer = tokio::time::timeout(self.node.deadlines.long, call).await;
+        answer.unwrap_or(Err(Reason::Deadline)).map_err(|reason| self.error(attempt, reason))
     }
 
     /// Fails where the connection has ended before anything was sent on it.

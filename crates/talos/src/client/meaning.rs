@@ -113,6 +113,14 @@ impl Reason {
                 "A second bootstrap came while etcd was starting and has stopped it. It does not start again by itself, nor can it be started.",
                 "Restart the node.",
             ),
+            Self::PullFailed(_) => (
+                "The node cannot get the image: its registry does not answer, does not have it, or does not let the node in.",
+                "Compare the image's name, the registry mirrors of the config, and the node's way out.",
+            ),
+            Self::InstallerFailed { .. } => (
+                "The installer has started on the node and failed. The node still runs what it ran before.",
+                "Read what the installer said; most often the image is for another machine or version.",
+            ),
             Self::InvalidConfig(_) => (
                 "The node's validator refuses the config; nothing was changed.",
                 "Correct what its message names, most often a patch.",

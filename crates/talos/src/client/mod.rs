@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!  Node ── maintenance(pin) ──► Client ── version, machine_status, disks, …
-//!       └─ authenticated(id) ─►        └─ apply_configuration(permit, …) …
+//!       └─ authenticated(id) ─►        ├─ happenings, watch_… for some time
+//!                                      └─ apply_configuration(permit, …) …
 //! ```
 //!
 //! A [`Client`] is one connection and never makes another: whoever wants to
@@ -19,6 +20,9 @@ mod change;
 mod connection;
 mod error;
 mod etcd;
+mod feed;
+mod happenings;
+mod logs;
 mod meaning;
 mod of_connection;
 mod of_status;
@@ -26,12 +30,18 @@ mod reason;
 mod reply;
 mod resources;
 mod services;
+mod upkeep;
 
 pub use change::{Afterwards, Applied, Apply, Bootstrap, Reset};
 pub use connection::{AdminProof, Client, Deadlines, Node};
 pub use error::ClientError;
 pub use etcd::{EtcdMember, EtcdStatus};
+pub use happenings::{Happened, Happening, Happenings, Since};
 pub use meaning::Meaning;
 pub use reason::Reason;
-pub use resources::{Disk, Link, MachineStatus, PlatformMetadata, Stage, UnmetCondition};
+pub use resources::{
+    Diagnostic, Disk, Link, MachineStatus, Member, NodeStatus, PlatformMetadata, Seen, Stage,
+    StaticPod, UnmetCondition, Watch,
+};
 pub use services::{Health, Service, Version};
+pub use upkeep::{Keeper, Pull, Reboot, Upgrade};

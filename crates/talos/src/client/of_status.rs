@@ -23,6 +23,9 @@ impl Reason {
             Code::Unknown if says("is not allowed during unattended install") => {
                 Self::NotYetAvailable(said())
             }
+            Code::Unknown if says("failed to pull image") => Self::PullFailed(said()),
+            Code::Unknown if says("was not registered") => Self::NotFound(said()),
+            Code::NotFound if says("error pulling image") => Self::PullFailed(said()),
             Code::FailedPrecondition if says("time is not in sync") => Self::TimeNotInSync,
             Code::FailedPrecondition if says("another apply configuration") => {
                 Self::ApplyInProgress

@@ -99,6 +99,17 @@ pub enum Reason {
     /// A second bootstrap has stopped etcd.
     #[error("etcd was stopped by a second bootstrap")]
     BootstrapWedged,
+    /// The node could not pull an image.
+    #[error("the image could not be pulled: {0}")]
+    PullFailed(String),
+    /// The installer of another version has failed.
+    #[error("the installer ended with exit code {code}: {last}")]
+    InstallerFailed {
+        /// Its exit code.
+        code: i32,
+        /// What it said last.
+        last: String,
+    },
     /// The node refuses the config.
     #[error("the configuration is not valid: {0}")]
     InvalidConfig(String),
@@ -162,6 +173,7 @@ impl Reason {
             | Self::NotYetAvailable(_)
             | Self::TimeNotInSync
             | Self::Rebooting
+            | Self::PullFailed(_)
             | Self::Unavailable(_) => Class::Transient,
             Self::ApplyInProgress | Self::AlreadyBootstrapped => Class::Conflict,
             Self::NotTls
@@ -176,6 +188,7 @@ impl Reason {
             | Self::OtherFingerprint { .. }
             | Self::Credentials(_)
             | Self::BootstrapWedged
+            | Self::InstallerFailed { .. }
             | Self::InvalidConfig(_)
             | Self::InvalidArgument(_)
             | Self::PermissionDenied(_)
@@ -196,6 +209,7 @@ impl Reason {
             | Self::ApplyInProgress
             | Self::Rebooting
             | Self::AlreadyBootstrapped
+            | Self::PullFailed(_)
             | Self::InvalidConfig(_)
             | Self::InvalidArgument(_)
             | Self::PermissionDenied(_)
@@ -223,6 +237,7 @@ impl Reason {
             | Self::Deadline
             | Self::Cancelled
             | Self::BootstrapWedged
+            | Self::InstallerFailed { .. }
             | Self::Unavailable(_)
             | Self::Status { .. }
             | Self::Nonsense(_) => false,

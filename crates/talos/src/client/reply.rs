@@ -44,4 +44,14 @@ macro_rules! messages {
     };
 }
 
-messages!(ApplyConfiguration, Bootstrap, Reset, Version, ServiceList, EtcdMembers, EtcdStatus);
+messages!(
+    ApplyConfiguration,
+    Bootstrap,
+    Reset,
+    Reboot,
+    Upgrade,
+    Version,
+    ServiceList,
+    EtcdMembers,
+    EtcdStatus
+);

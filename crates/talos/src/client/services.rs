@@ -11,7 +11,7 @@ use super::{Client, ClientError, Reason};
 use crate::credentials::Kubeconfig;
 
 /// The largest message that Talos sends.
-const LARGEST: usize = 32 << 20;
+pub(super) const LARGEST: usize = 32 << 20;
 /// More than any kubeconfig has, packed.
 const LARGEST_ARCHIVE: usize = 1 << 20;
 

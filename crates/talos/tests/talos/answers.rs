@@ -232,6 +232,13 @@ impl MachineService for Api {
         Err(Status::unimplemented(""))
     }
 
+    async fn upgrade(
+        &self,
+        _: Request<proto::UpgradeRequest>,
+    ) -> Result<Response<proto::UpgradeResponse>, Status> {
+        Err(Status::unimplemented(""))
+    }
+
     async fn reboot(
         &self,
         _: Request<proto::RebootRequest>,

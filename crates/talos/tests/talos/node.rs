@@ -166,5 +166,5 @@ fn leaf(
 /// Deadlines that a test can wait for.
 pub(crate) fn short() -> talos::client::Deadlines {
     let (connect, other) = (Duration::from_millis(800), Duration::from_millis(400));
-    talos::client::Deadlines { connect, read: other, change: other }
+    talos::client::Deadlines { connect, read: other, change: other, long: other }
 }

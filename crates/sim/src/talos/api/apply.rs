@@ -100,7 +100,7 @@ impl Api {
             let message = format!("incorrect mode '{mode}' specified for the apply config call");
             Status::invalid_argument(message)
         })?;
-        match (self.machine.facts.dialect(), mode) {
+        match (self.machine.dialect(), mode) {
             (Dialect::Separate, Mode::NoReboot | Mode::Staged) if !configured => {
                 let message = format!(
                     "apply configuration mode {:?} is not supported in maintenance mode",

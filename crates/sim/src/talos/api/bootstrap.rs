@@ -42,7 +42,7 @@ impl Api {
             return Err(Status::failed_precondition("bootstrap is not available yet"));
         }
         if !state.is_control_plane() {
-            return Err(match self.machine.facts.dialect() {
+            return Err(match self.machine.dialect() {
                 Dialect::Unified => {
                     Status::unimplemented("bootstrap is only available on control plane nodes")
                 }

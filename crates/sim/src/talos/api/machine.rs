@@ -1,9 +1,6 @@
 //! The machine service: each method in a few lines, the rest beside it.
 
-use std::pin::Pin;
-
-use futures::{Stream, stream};
-use jiff::Timestamp;
+use futures::stream;
 use talos_proto::{
     common::Data,
     machine::{
@@ -12,24 +9,19 @@ use talos_proto::{
         EtcdMemberListResponse, EtcdStatus, EtcdStatusResponse, Event, EventsRequest, FeaturesInfo,
         LogsRequest, PlatformInfo, Reboot, RebootRequest, RebootResponse, Reset, ResetRequest,
         ResetResponse, ServiceEvent, ServiceEvents, ServiceHealth, ServiceInfo, ServiceList,
-        ServiceListResponse, Version, VersionInfo, VersionResponse,
-        machine_service_server::MachineService, reset_request::WipeMode,
+        ServiceListResponse, UpgradeRequest, UpgradeResponse, Version, VersionInfo,
+        VersionResponse, machine_service_server::MachineService, reset_request::WipeMode,
     },
 };
 use tonic::{Request, Response, Status};
 
-use super::{Api, caller};
-use crate::{
-    clock::since_epoch,
-    talos::{
-        Dialect, NodeFacts,
-        node::{Afterwards, Wipe},
-        services::{Health, Service},
-        timestamp::on_the_wire,
-    },
+use super::{Answers, Api, caller};
+use crate::talos::{
+    Dialect, NodeFacts, Stage,
+    node::{Afterwards, Wipe},
+    services::{Health, Service},
+    timestamp::on_the_wire,
 };
-
-type Answers<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 
 #[tonic::async_trait]
 impl MachineService for Api {
@@ -58,11 +50,11 @@ impl MachineService for Api {
 
     async fn version(&self, _: Request<()>) -> Result<Response<VersionResponse>, Status> {
         let configured = self.machine.state().config.is_some();
-        let facts = &self.machine.facts;
-        if !configured && facts.dialect() == Dialect::Separate {
+        if !configured && self.machine.dialect() == Dialect::Separate {
             return Err(Status::unimplemented("API is not implemented in maintenance mode"));
         }
-        Ok(Response::new(VersionResponse { messages: vec![version(facts, configured)] }))
+        let message = version(self.machine.version(), &self.machine.facts, configured);
+        Ok(Response::new(VersionResponse { messages: vec![message] }))
     }
 
     async fn service_list(&self, _: Request<()>) -> Result<Response<ServiceListResponse>, Status> {
@@ -103,19 +95,35 @@ impl MachineService for Api {
         Ok(Response::new(EtcdAlarmListResponse { messages: vec![EtcdAlarm::default()] }))
     }
 
-    async fn logs(&self, _: Request<LogsRequest>) -> Result<Response<Self::LogsStream>, Status> {
-        Err(Status::unimplemented("logs are not simulated"))
+    async fn logs(
+        &self,
+        request: Request<LogsRequest>,
+    ) -> Result<Response<Self::LogsStream>, Status> {
+        Ok(Response::new(Box::pin(stream::iter(self.log(request.get_ref())?.map(Ok)))))
     }
 
-    async fn dmesg(&self, _: Request<DmesgRequest>) -> Result<Response<Self::DmesgStream>, Status> {
-        Err(Status::unimplemented("the kernel log is not simulated"))
+    async fn dmesg(
+        &self,
+        request: Request<DmesgRequest>,
+    ) -> Result<Response<Self::DmesgStream>, Status> {
+        Ok(Response::new(Box::pin(stream::iter(self.kernel_log(*request.get_ref())?.map(Ok)))))
     }
 
     async fn events(
         &self,
-        _: Request<EventsRequest>,
+        request: Request<EventsRequest>,
     ) -> Result<Response<Self::EventsStream>, Status> {
-        Err(Status::unimplemented("events are not simulated"))
+        let stop = caller(&request)?.stop;
+        Ok(Response::new(self.told_events(request.get_ref(), stop)?))
+    }
+
+    async fn upgrade(
+        &self,
+        request: Request<UpgradeRequest>,
+    ) -> Result<Response<UpgradeResponse>, Status> {
+        let caller = caller(&request)?;
+        let message = self.upgrade_at_once(request.get_ref(), &caller).await?;
+        Ok(Response::new(UpgradeResponse { messages: vec![message] }))
     }
 
     async fn reboot(
@@ -123,9 +131,10 @@ impl MachineService for Api {
         request: Request<RebootRequest>,
     ) -> Result<Response<RebootResponse>, Status> {
         let caller = caller(&request)?;
-        self.machine.stop(None, Afterwards::Restart);
+        let actor_id = self.actor();
+        self.machine.stop(&actor_id, Stage::Rebooting, None, Afterwards::Restart);
         self.happened("MachineService/Reboot", &caller).await;
-        let reboot = Reboot { metadata: None, actor_id: actor(self.machine.settings.clock.now()) };
+        let reboot = Reboot { metadata: None, actor_id };
         Ok(Response::new(RebootResponse { messages: vec![reboot] }))
     }
 
@@ -136,25 +145,19 @@ impl MachineService for Api {
         let caller = caller(&request)?;
         let wipe = wipe(request.get_ref());
         let then = if request.get_ref().reboot { Afterwards::Restart } else { Afterwards::Halt };
-        self.machine.stop(Some(wipe), then);
+        let actor_id = self.actor();
+        self.machine.stop(&actor_id, Stage::Resetting, Some(wipe), then);
         self.happened("MachineService/Reset", &caller).await;
-        let reset = Reset { metadata: None, actor_id: actor(self.machine.settings.clock.now()) };
+        let reset = Reset { metadata: None, actor_id };
         Ok(Response::new(ResetResponse { messages: vec![reset] }))
     }
 }
 
-/// Names the events that follow from a call; there are none so far, so it only
-/// has to be unlike the others.
-fn actor(now: Timestamp) -> String {
-    let moment = since_epoch(now).as_nanos().to_be_bytes();
-    uuid::Builder::from_random_bytes(moment).into_uuid().to_string()
-}
-
-fn version(facts: &NodeFacts, configured: bool) -> Version {
+fn version(tag: String, facts: &NodeFacts, configured: bool) -> Version {
     Version {
         metadata: None,
         version: Some(VersionInfo {
-            tag: facts.version.clone(),
+            tag,
             sha: "simulated".to_owned(),
             built: String::new(),
             go_version: "go1.26.8".to_owned(),

@@ -8,13 +8,19 @@ mod kubeconfig;
 mod machine;
 mod state;
 mod storage;
+mod telling;
+mod upkeep;
 mod watch;
 
-use std::{future, sync::Arc};
+use std::{future, pin::Pin, sync::Arc};
 
+use futures::Stream;
 use talos_proto::{
     cosi::resource::state_server::StateServer,
-    machine::machine_service_server::MachineServiceServer,
+    machine::{
+        image_service_server::ImageServiceServer, lifecycle_service_server::LifecycleServiceServer,
+        machine_service_server::MachineServiceServer,
+    },
     storage::storage_service_server::StorageServiceServer,
 };
 use tonic::{Request, Status, service::Routes};
@@ -24,6 +30,9 @@ use crate::Answer;
 
 /// The largest message that a node takes.
 const MAX_MESSAGE: usize = 32 << 20;
+
+/// Answers that come one after the other.
+type Answers<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 
 /// The API of one node.
 #[derive(Clone)]
@@ -36,6 +45,8 @@ pub(super) fn routes(machine: &Arc<Machine>) -> Routes {
     let api = Api { machine: Arc::clone(machine) };
     Routes::new(MachineServiceServer::new(api.clone()).max_decoding_message_size(MAX_MESSAGE))
         .add_service(StateServer::new(api.clone()))
+        .add_service(ImageServiceServer::new(api.clone()))
+        .add_service(LifecycleServiceServer::new(api.clone()))
         .add_service(StorageServiceServer::new(api))
 }
 

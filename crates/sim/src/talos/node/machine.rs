@@ -10,7 +10,7 @@ use std::{
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::{KnobsNow, State};
+use super::{KnobsNow, State, chronicle::Chronicle, unmet};
 use crate::{
     Answer, Effect,
     talos::{
@@ -31,6 +31,7 @@ pub(in crate::talos) struct Machine {
     pub(in crate::talos) surroundings: Arc<dyn Surroundings>,
     pub(in crate::talos) knobs: KnobsNow,
     pub(in crate::talos) resources: Resources,
+    pub(in crate::talos) chronicle: Chronicle,
     /// Held by the one call that applies a configuration.
     pub(in crate::talos) applying: Mutex<()>,
     state: watch::Sender<State>,
@@ -54,6 +55,7 @@ impl Machine {
             settings,
             surroundings,
             resources: Resources::default(),
+            chronicle: Chronicle::default(),
             applying: Mutex::default(),
             state: watch::Sender::new(State::off()),
             server: Mutex::default(),
@@ -75,11 +77,34 @@ impl Machine {
         self.state.send_modify(|state| {
             let now = self.settings.clock.now();
             state.services.at(now);
+            let before = self.condition(state);
             answer = Some(change(state));
             state.since = now;
+            for noted in state.services.news() {
+                self.chronicle.service(&noted);
+            }
+            let after = self.condition(state);
+            if after != before {
+                self.chronicle.machine(now, state.stage, &after.1);
+            }
         });
         self.tell_watchers();
         answer.expect("send_modify calls its closure")
+    }
+
+    /// Returns how the machine as a whole is.
+    fn condition(&self, state: &State) -> (super::Stage, Vec<super::condition::Unmet>) {
+        (state.stage, unmet(state, &self.name_by(state), &self.knobs.borrow()))
+    }
+
+    /// Returns the version of Talos that runs.
+    pub(in crate::talos) fn version(&self) -> String {
+        self.state().version.unwrap_or_else(|| self.facts.version.clone())
+    }
+
+    /// Returns how the version that runs talks.
+    pub(in crate::talos) fn dialect(&self) -> crate::talos::Dialect {
+        crate::talos::Dialect::of(&self.version())
     }
 
     /// Makes the resources say what the node knows.
@@ -144,7 +169,10 @@ impl Machine {
 
     /// Returns the name that the node goes by.
     pub(in crate::talos) fn hostname(&self) -> String {
-        let state = self.state();
+        self.name_by(&self.state())
+    }
+
+    fn name_by(&self, state: &State) -> String {
         let chosen = state.config.as_ref().and_then(|config| config.hostname.clone());
         chosen.unwrap_or_else(|| self.facts.hostname.clone())
     }
@@ -170,7 +198,7 @@ impl Machine {
         let config = state.config.as_ref()?;
         let hostname = config.hostname.clone().unwrap_or_else(|| self.facts.hostname.clone());
         let addresses = self.addresses().iter().map(ToString::to_string).collect();
-        let version = self.facts.version.clone();
+        let version = self.version();
         Some(Peer { hostname, machine_type: config.machine_type, addresses, version })
     }
 

@@ -1,6 +1,7 @@
 //! One simulated node.
 
 mod bring_up;
+mod chronicle;
 mod condition;
 mod control_plane;
 mod machine;
@@ -11,6 +12,7 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
+pub(super) use chronicle::stamped;
 pub(super) use condition::unmet;
 pub(super) use machine::Machine;
 pub(super) use power::{Afterwards, Wipe};
@@ -33,6 +35,20 @@ pub enum Stage {
     Rebooting,
     /// It wipes itself.
     Resetting,
+    /// It changes its version.
+    Upgrading,
+}
+
+impl Stage {
+    /// Returns the name of the sequence that a machine in this stage runs.
+    fn sequence(self) -> &'static str {
+        match self {
+            Self::Rebooting => "reboot",
+            Self::Resetting => "reset",
+            Self::Upgrading => "upgrade",
+            Self::Off | Self::Booting | Self::Maintenance | Self::Running => "boot",
+        }
+    }
 }
 
 /// A node that runs until it is switched off; clones are the same node.

@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use talos_proto::machine::sequence_event::Action;
 use tokio_util::sync::CancellationToken;
 
 use super::{EtcdPhase, Machine, Stage};
@@ -42,16 +43,27 @@ impl Machine {
         self.end(Stage::Off);
     }
 
-    /// Stops in an orderly way, wipes what is to be wiped, and goes on.
-    pub(in crate::talos) fn stop(self: &Arc<Self>, wipe: Option<Wipe>, afterwards: Afterwards) {
+    /// Stops in an orderly way because of a call, wipes what is to be wiped,
+    /// and goes on.
+    pub(in crate::talos) fn stop(
+        self: &Arc<Self>,
+        actor: &str,
+        stage: Stage,
+        wipe: Option<Wipe>,
+        afterwards: Afterwards,
+    ) {
         let machine = Arc::clone(self);
-        let stage = if wipe.is_some() { Stage::Resetting } else { Stage::Rebooting };
+        self.chronicle.because_of(actor);
+        let name = stage.sequence();
+        self.chronicle.sequence(self.settings.clock.now(), name, Action::Start);
         self.change(|state| state.stage = stage);
         tokio::spawn(async move { machine.stop_and_go_on(wipe, afterwards, stage).await });
     }
 
     async fn stop_and_go_on(self: Arc<Self>, wipe: Option<Wipe>, then: Afterwards, stage: Stage) {
         self.pass(self.settings.delays.accept).await;
+        let now = self.settings.clock.now();
+        self.chronicle.sequence(now, stage.sequence(), Action::Stop);
         let server = self.server().take();
         if let Some(server) = server {
             server.stop().await;
@@ -94,6 +106,8 @@ impl Machine {
     fn begin(self: &Arc<Self>) {
         let life = CancellationToken::new();
         *self.life.lock().unwrap_or_else(PoisonError::into_inner) = life.clone();
+        self.chronicle.forget();
+        self.chronicle.sequence(self.settings.clock.now(), "boot", Action::Start);
         self.change(|state| state.stage = Stage::Booting);
         let machine = Arc::clone(self);
         tokio::spawn(async move {

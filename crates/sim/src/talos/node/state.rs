@@ -26,6 +26,10 @@ pub(in crate::talos) struct State {
     pub(in crate::talos) etcd: EtcdPhase,
     pub(in crate::talos) static_pods: StaticPods,
     pub(in crate::talos) kubernetes: Option<KubernetesNode>,
+    /// The version that it runs, where that is another than it came with.
+    pub(in crate::talos) version: Option<String>,
+    /// The version that comes into force with the next restart.
+    pub(in crate::talos) installed: Option<String>,
 }
 
 /// How far etcd is on a node.
@@ -67,6 +71,8 @@ impl State {
             etcd: EtcdPhase::Empty,
             static_pods: StaticPods::Absent,
             kubernetes: None,
+            version: None,
+            installed: None,
         }
     }
 
@@ -78,7 +84,8 @@ impl State {
             _ => EtcdPhase::Empty,
         };
         let config = self.staged.take().or(self.config.take());
-        *self = Self { stage, config, etcd, ..Self::off() };
+        let version = self.installed.take().or(self.version.take());
+        *self = Self { stage, config, etcd, version, ..Self::off() };
     }
 
     pub(in crate::talos) fn is_control_plane(&self) -> bool {
@@ -104,6 +111,7 @@ impl Stage {
             Self::Running => "running",
             Self::Rebooting => "rebooting",
             Self::Resetting => "resetting",
+            Self::Upgrading => "upgrading",
         }
     }
 }

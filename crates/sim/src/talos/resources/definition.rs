@@ -46,6 +46,8 @@ const DEFINITIONS: &[Definition] = &[
         &[("Aliases", "{.allAliases[:]}")]),
     open("MachineStatuses.runtime.talos.dev", "MachineStatus", "runtime", "runtime.MachineStatusController",
         &["machinestatus", "machinestatuses", "ms"], &[("Stage", "{.stage}"), ("Ready", "{.status.ready}")]),
+    open("Diagnostics.runtime.talos.dev", "Diagnostic", "runtime", "runtime.DiagnosticsController",
+        &["diagnostic", "diagnostics"], &[("Message", "{.message}")]),
     open("PlatformMetadatas.talos.dev", "PlatformMetadata", "runtime", "network.PlatformConfigController",
         &["platformmetadata", "platformmetadatas", "pm", "pms"],
         &[("Platform", "{.platform}"), ("Type", "{.instanceType}"), ("Region", "{.region}"), ("Zone", "{.zone}")]),

@@ -1,15 +1,18 @@
 //! Who gets to call what on a connection.
 
-use std::{convert::Infallible, sync::Arc};
+use std::{convert::Infallible, fmt, sync::Arc};
 
 use http::{HeaderMap, Request, Response};
 use hyper::body::Incoming;
 use tokio_util::sync::CancellationToken;
-use tonic::{Status, body::Body, service::Routes};
+use tonic::{Code, Status, body::Body, service::Routes};
 use tower::ServiceExt;
 
 use super::Shared;
-use crate::talos::{node::Machine, role::Roles};
+use crate::talos::{
+    node::{Machine, stamped},
+    role::Roles,
+};
 
 /// Whoever calls, as the methods see them.
 #[derive(Clone, Debug)]
@@ -20,6 +23,25 @@ pub(in crate::talos) struct Caller {
     pub(in crate::talos) cut: CancellationToken,
     /// Tells that the server is about to stop, for calls that would wait.
     pub(in crate::talos) stop: CancellationToken,
+}
+
+/// What a call says of where it comes from.
+struct Peer(String);
+
+impl Peer {
+    fn of(headers: &HeaderMap) -> Self {
+        let said = ["grpc-timeout", "node", "user-agent"].map(|name| {
+            let value = headers.get(name).and_then(|value| value.to_str().ok());
+            value.map(|value| format!("{name}={value}"))
+        });
+        Self(said.into_iter().flatten().collect::<Vec<_>>().join(";"))
+    }
+}
+
+impl fmt::Display for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
 }
 
 /// Lets the calls of one connection through, or not.
@@ -44,12 +66,28 @@ impl Gate {
         self,
         mut request: Request<Incoming>,
     ) -> Result<Response<Body>, Infallible> {
-        self.machine.asked(request.uri().path());
-        if let Err(status) = self.admit(&request) {
-            return Ok(status.into_http());
-        }
-        request.extensions_mut().insert(self.caller);
-        self.routes.oneshot(request).await
+        let path = request.uri().path().to_owned();
+        self.machine.asked(&path);
+        let peer = Peer::of(request.headers());
+        let answer = match self.admit(&request) {
+            Ok(()) => {
+                request.extensions_mut().insert(self.caller.clone());
+                self.routes.clone().oneshot(request).await?
+            }
+            Err(status) => status.into_http(),
+        };
+        self.log(&path, &answer, &peer);
+        Ok(answer)
+    }
+
+    /// Apid logs every call. How a stream ends is not known here.
+    fn log(&self, path: &str, answer: &Response<Body>, peer: &Peer) {
+        let code =
+            Status::from_header_map(answer.headers()).map_or(Code::Ok, |status| status.code());
+        let word = if code == Code::Ok { "OK".to_owned() } else { format!("{code:?}") };
+        let line = format!("{word} [{path}] ({peer})");
+        let now = self.machine.settings.clock.now();
+        self.machine.chronicle.log("apid", &stamped(now, &line));
     }
 
     fn admit(&self, request: &Request<Incoming>) -> Result<(), Status> {

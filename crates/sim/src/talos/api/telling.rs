@@ -1,0 +1,93 @@
+//! What a node has logged, and what happens on it.
+
+use futures::{StreamExt, stream};
+use talos_proto::{
+    common::Data,
+    machine::{DmesgRequest, Event, EventsRequest, LogsRequest},
+};
+use tokio::sync::broadcast::error::RecvError;
+use tokio_util::sync::CancellationToken;
+use tonic::Status;
+
+use super::{Answers, Api};
+use crate::clock::since_epoch;
+
+/// The namespace of the node's own services.
+const SYSTEM: &str = "system";
+
+impl Api {
+    /// Returns the log of a service; one that never ran has none.
+    pub(super) fn log(
+        &self,
+        request: &LogsRequest,
+    ) -> Result<impl Iterator<Item = Data> + use<>, Status> {
+        if request.follow {
+            return Err(Status::unimplemented("following a log is not simulated"));
+        }
+        if request.namespace != SYSTEM && request.id != "kubelet" {
+            return Err(Status::unimplemented("logs of containers are not simulated"));
+        }
+        let lines = usize::try_from(request.tail_lines).ok();
+        let log = self.machine.chronicle.log_of(&request.id, lines);
+        let unknown = || Status::unknown(format!("log {:?} was not registered", request.id));
+        let log = log.ok_or_else(unknown)?;
+        Ok(log.into_iter().map(|line| data(line + "\n")))
+    }
+
+    /// Returns the log of the kernel.
+    pub(super) fn kernel_log(
+        &self,
+        request: DmesgRequest,
+    ) -> Result<impl Iterator<Item = Data> + use<>, Status> {
+        if request.follow || request.tail {
+            return Err(Status::unimplemented("following the kernel's log is not simulated"));
+        }
+        Ok(self.machine.chronicle.kernel_log().into_iter().map(data))
+    }
+
+    /// Tells what has happened, as far back as it was asked for, and then what
+    /// happens. A first event without contents says that the node listens.
+    pub(super) fn told_events(
+        &self,
+        request: &EventsRequest,
+        stop: CancellationToken,
+    ) -> Result<Answers<Event>, Status> {
+        if request.tail_seconds != 0 || !request.tail_id.is_empty() {
+            return Err(Status::unimplemented("events since a moment are not simulated"));
+        }
+        let (past, news) = self.machine.chronicle.events();
+        let wanted = usize::try_from(request.tail_events).unwrap_or(usize::MAX);
+        let actor = request.with_actor_id.clone();
+        let concerns = move |event: &Event| actor.is_empty() || event.actor_id == actor;
+        let past: Vec<_> = past.into_iter().filter(&concerns).collect();
+        let first = past.len().saturating_sub(wanted);
+        let hello = Event { actor_id: request.with_actor_id.clone(), ..hello() };
+        let begin = [hello].into_iter().chain(past.into_iter().skip(first)).map(Ok);
+        let news = stream::unfold((news, stop, concerns), |(mut news, stop, concerns)| async {
+            loop {
+                match stop.run_until_cancelled(news.recv()).await? {
+                    Ok(event) if concerns(&event) => {
+                        return Some((Ok(event), (news, stop, concerns)));
+                    }
+                    Ok(_) | Err(RecvError::Lagged(_)) => {}
+                    Err(RecvError::Closed) => return None,
+                }
+            }
+        });
+        Ok(Box::pin(stream::iter(begin.collect::<Vec<_>>()).chain(news)))
+    }
+
+    /// Names the events that follow from a call.
+    pub(super) fn actor(&self) -> String {
+        let moment = since_epoch(self.machine.settings.clock.now()).as_nanos().to_be_bytes();
+        uuid::Builder::from_random_bytes(moment).into_uuid().to_string()
+    }
+}
+
+fn hello() -> Event {
+    Event { data: Some(prost_types::Any::default()), ..Event::default() }
+}
+
+fn data(text: String) -> Data {
+    Data { metadata: None, bytes: text.into_bytes() }
+}

@@ -1,0 +1,105 @@
+//! The disks and network cards of a machine.
+
+use serde::{Deserialize, Serialize};
+
+use super::super::{Client, ClientError, Reason};
+use super::{Kind, Resource};
+
+const DISKS: Kind = Kind { namespace: "runtime", name: "Disks.block.talos.dev" };
+const LINKS: Kind = Kind { namespace: "network", name: "LinkStatuses.net.talos.dev" };
+
+/// A network card, or something like it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Link {
+    /// Its name, such as `eth0`.
+    pub name: String,
+    /// Its address on the wire.
+    pub hardware_address: String,
+    /// What it is; empty for a real card.
+    pub kind: String,
+    /// Whether it is connected.
+    pub up: bool,
+}
+
+/// A disk.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Disk {
+    /// Its name, such as `sda`.
+    pub name: String,
+    /// Its device, such as `/dev/sda`.
+    pub path: String,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Its model.
+    pub model: String,
+    /// Its serial number.
+    pub serial: String,
+    /// Its world-wide id.
+    pub wwid: String,
+    /// Whether it can only be read.
+    pub readonly: bool,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct LinkSpec {
+    hardware_addr: String,
+    kind: String,
+    link_state: bool,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct DiskSpec {
+    dev_path: String,
+    size: u64,
+    model: String,
+    serial: String,
+    wwid: String,
+    readonly: bool,
+}
+
+impl Client {
+    /// Lists the network cards, and what is like them.
+    pub async fn links(&self) -> Result<Vec<Link>, ClientError> {
+        self.ask("list the network links", async {
+            self.list(LINKS).await?.into_iter().map(Link::of).collect()
+        })
+        .await
+    }
+
+    /// Lists the disks.
+    pub async fn disks(&self) -> Result<Vec<Disk>, ClientError> {
+        self.ask("list the disks", async {
+            self.list(DISKS).await?.into_iter().map(Disk::of).collect()
+        })
+        .await
+    }
+}
+
+impl Link {
+    fn of(resource: Resource) -> Result<Self, Reason> {
+        let spec: LinkSpec = resource.read()?;
+        Ok(Self {
+            name: resource.id,
+            hardware_address: spec.hardware_addr,
+            kind: spec.kind,
+            up: spec.link_state,
+        })
+    }
+}
+
+impl Disk {
+    fn of(resource: Resource) -> Result<Self, Reason> {
+        let spec: DiskSpec = resource.read()?;
+        Ok(Self {
+            name: resource.id,
+            path: spec.dev_path,
+            size: spec.size,
+            model: spec.model,
+            serial: spec.serial,
+            wwid: spec.wwid,
+            readonly: spec.readonly,
+        })
+    }
+}

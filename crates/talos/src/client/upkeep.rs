@@ -1,0 +1,191 @@
+//! Keeping a node up to date: pulling images, changing the version, restarting.
+//!
+//! ```text
+//!  since 1.13   pull_image ─► install_version ─► reboot     three calls, three permits
+//!  up to 1.12   upgrade                                     one call does it all
+//! ```
+
+use events::{Call, CallClass, Permit};
+use talos_proto::common::{ContainerDriver, ContainerdInstance, ContainerdNamespace};
+use talos_proto::machine as proto;
+use talos_proto::machine::image_service_client::ImageServiceClient;
+use talos_proto::machine::image_service_pull_response::Response as Pulling;
+use talos_proto::machine::lifecycle_service_client::LifecycleServiceClient;
+use talos_proto::machine::lifecycle_service_install_progress::Response as Progress;
+use tonic::Streaming;
+
+use super::reply::only;
+use super::{Client, ClientError, Reason};
+
+/// Pulling an image, which also shows whether the node reaches its registry.
+#[derive(Clone, Copy, Debug)]
+pub struct Pull<'a> {
+    /// Which life of which node is meant, such as its server's id.
+    pub target: &'a str,
+    /// The image.
+    pub image: &'a str,
+    /// Who is to have it.
+    pub keeper: Keeper,
+}
+
+/// Who keeps an image on a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keeper {
+    /// Talos itself, for its installer.
+    Talos,
+    /// Kubernetes, for its pods.
+    Kubernetes,
+}
+
+/// Changing the version of a node.
+#[derive(Clone, Copy, Debug)]
+pub struct Upgrade<'a> {
+    /// Which life of which node is meant, such as its server's id.
+    pub target: &'a str,
+    /// The installer's image.
+    pub image: &'a str,
+}
+
+/// Restarting a node.
+#[derive(Clone, Copy, Debug)]
+pub struct Reboot<'a> {
+    /// Which life of which node is meant, such as the id of its last start.
+    pub target: &'a str,
+}
+
+// === impl Pull, Upgrade, Reboot ===
+
+impl Pull<'_> {
+    /// Returns the call to get a permit for.
+    pub fn call(&self) -> Call {
+        let request = format!("{} {:?}", self.image, self.keeper);
+        Call::new(CallClass::Idempotent, "pull an image to", self.target, request.as_bytes())
+    }
+}
+
+impl Upgrade<'_> {
+    /// Returns the call to get a permit for. The same version twice is the
+    /// same as once.
+    pub fn call(&self) -> Call {
+        let request = self.image.as_bytes();
+        Call::new(CallClass::Idempotent, "change the version of", self.target, request)
+    }
+}
+
+impl Reboot<'_> {
+    /// Returns the call to get a permit for. One that may have arrived is not
+    /// sent again: the node would restart twice.
+    pub fn call(&self) -> Call {
+        Call::new(CallClass::Once, "reboot", self.target, b"")
+    }
+}
+
+// === impl Client ===
+
+impl Client {
+    /// Pulls an image, unless it is there already, and returns its name with
+    /// its digest. Nodes before 1.13 do not have the call.
+    pub async fn pull_image(&self, permit: Permit, pull: &Pull<'_>) -> Result<String, ClientError> {
+        const ATTEMPT: &str = "pull an image";
+        self.permitted(ATTEMPT, permit, &pull.call())?;
+        self.labour(ATTEMPT, async {
+            let request = proto::ImageServicePullRequest {
+                containerd: Some(pull.keeper.on_the_wire()),
+                image_ref: pull.image.to_owned(),
+            };
+            let mut images = ImageServiceClient::new(self.channel.clone());
+            let answer = images.pull(self.long(request)).await;
+            self.pulled(self.answer(answer)?).await
+        })
+        .await
+    }
+
+    /// Writes another version to the disk and returns what the installer said.
+    /// It comes into force with a restart. The installer's image has to be
+    /// there, pulled for [`Keeper::Talos`].
+    pub async fn install_version(
+        &self,
+        permit: Permit,
+        upgrade: &Upgrade<'_>,
+    ) -> Result<Vec<String>, ClientError> {
+        const ATTEMPT: &str = "install another version";
+        self.permitted(ATTEMPT, permit, &upgrade.call())?;
+        self.labour(ATTEMPT, async {
+            let request = proto::LifecycleServiceUpgradeRequest {
+                containerd: Some(Keeper::Talos.on_the_wire()),
+                source: Some(proto::InstallArtifactsSource {
+                    image_name: upgrade.image.to_owned(),
+                }),
+            };
+            let mut lifecycle = LifecycleServiceClient::new(self.channel.clone());
+            let answer = lifecycle.upgrade(self.long(request)).await;
+            self.installed(self.answer(answer)?).await
+        })
+        .await
+    }
+
+    /// Changes the version and restarts, as nodes up to 1.12 do it: all in one
+    /// call, of which only the beginning is answered.
+    pub async fn upgrade(&self, permit: Permit, upgrade: &Upgrade<'_>) -> Result<(), ClientError> {
+        const ATTEMPT: &str = "upgrade";
+        self.permitted(ATTEMPT, permit, &upgrade.call())?;
+        self.labour(ATTEMPT, async {
+            let image = upgrade.image.to_owned();
+            let request = proto::UpgradeRequest { image, preserve: true, ..Default::default() };
+            let answer = self.machine().upgrade(self.long(request)).await;
+            only(self.answer(answer)?.messages).map(drop)
+        })
+        .await
+    }
+
+    /// Restarts the node. That it does is answered before it does.
+    pub async fn reboot(&self, permit: Permit, reboot: &Reboot<'_>) -> Result<(), ClientError> {
+        const ATTEMPT: &str = "reboot";
+        self.permitted(ATTEMPT, permit, &reboot.call())?;
+        let answer = self.machine().reboot(self.change(proto::RebootRequest::default())).await;
+        let answer = self.answer(answer).and_then(|answer| only(answer.messages));
+        answer.map(drop).map_err(|reason| self.error(ATTEMPT, reason))
+    }
+
+    async fn pulled(
+        &self,
+        mut stream: Streaming<proto::ImageServicePullResponse>,
+    ) -> Result<String, Reason> {
+        while let Some(answer) = stream.message().await.map_err(|status| self.reason(&status))? {
+            if let Some(Pulling::Name(name)) = answer.response {
+                return Ok(name);
+            }
+        }
+        Err(Reason::Nonsense("the pull ended without a name".to_owned()))
+    }
+
+    /// The installer's failure is in its exit code: the call itself is good.
+    async fn installed(
+        &self,
+        mut stream: Streaming<proto::LifecycleServiceUpgradeResponse>,
+    ) -> Result<Vec<String>, Reason> {
+        let mut said = Vec::new();
+        while let Some(answer) = stream.message().await.map_err(|status| self.reason(&status))? {
+            match answer.progress.and_then(|progress| progress.response) {
+                Some(Progress::Message(line)) => said.push(line),
+                Some(Progress::ExitCode(0)) => return Ok(said),
+                Some(Progress::ExitCode(code)) => {
+                    let last = said.pop().unwrap_or_default();
+                    return Err(Reason::InstallerFailed { code, last });
+                }
+                None => {}
+            }
+        }
+        Err(Reason::Nonsense("the installer ended without an exit code".to_owned()))
+    }
+}
+
+impl Keeper {
+    fn on_the_wire(self) -> ContainerdInstance {
+        let (driver, namespace) = match self {
+            Self::Talos => (ContainerDriver::Containerd, ContainerdNamespace::NsSystem),
+            Self::Kubernetes => (ContainerDriver::Cri, ContainerdNamespace::NsCri),
+        };
+        ContainerdInstance { driver: driver.into(), namespace: namespace.into() }
+    }
+}
