@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Host, Talos, TalosError, TalosNode, Talosctl};
 use crate::component::component;
@@ -255,14 +255,20 @@ fn patch_of_all(registry: &str) -> String {
     let kubelet = json!({
         "apiVersion": "v1alpha1",
         "kind": "KubeletConfig",
-        "config": {
-            "failCgroupV1": !Host::look().split_control_groups,
-            // A full disk on a developer's machine must not keep pods away.
-            "evictionHard": { "nodefs.available": "0%", "imagefs.available": "0%", "memory.available": "0%" },
-            "imageGCHighThresholdPercent": 100,
-        },
+        "config": kubelet_settings(),
     });
     format!("{patch}---\n{kubelet}\n")
+}
+
+/// Returns what the config of every kubelet in the rig has to say, whoever
+/// writes that config.
+pub fn kubelet_settings() -> Value {
+    json!({
+        "failCgroupV1": !Host::look().split_control_groups,
+        // A full disk on a developer's machine must not keep pods away.
+        "evictionHard": { "nodefs.available": "0%", "imagefs.available": "0%", "memory.available": "0%" },
+        "imageGCHighThresholdPercent": 100,
+    })
 }
 
 fn pod_subnet(place: usize) -> String {

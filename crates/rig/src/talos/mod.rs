@@ -26,7 +26,7 @@ use std::path::Path;
 
 use thiserror::Error;
 
-pub use cluster::{Shape, TalosCluster};
+pub use cluster::{Shape, TalosCluster, kubelet_settings};
 pub use ctl::{Talosctl, TalosctlError};
 pub use host::Host;
 pub use node::TalosNode;

@@ -26,6 +26,7 @@ impl MachineConfig {
     }
 
     /// Takes a config that was written elsewhere, by talosctl for example.
+    /// Whether it is one, the node will say.
     pub fn from_yaml(text: Secret) -> Self {
         Self(text)
     }

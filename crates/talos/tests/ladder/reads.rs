@@ -1,0 +1,119 @@
+//! Every question of the client, before the bootstrap and after it.
+
+use std::time::Duration;
+
+use talos::client::{Client, Happened, Reason, Seen, Since, Stage};
+
+use crate::climber::{Climber, until};
+use crate::ground::Ground;
+use crate::on_both_grounds;
+
+on_both_grounds! {
+    before_the_bootstrap, after_the_bootstrap, a_watch_sees_the_machine_change,
+    the_log_of_apid_says_what_we_sent,
+}
+
+const SOME_TIME: Duration = Duration::from_secs(3);
+
+async fn before_the_bootstrap(ground: Ground) {
+    let mut climber = Climber::new(ground);
+    let (address, client) = climber.authenticated("cp-1").await;
+    until("an etcd that waits", async || {
+        let services = client.service_list().await.unwrap();
+        let etcd = services.into_iter().find(|service| service.id == "etcd");
+        let etcd = etcd.ok_or_else(|| "no etcd".to_owned())?;
+        if etcd.state == "Preparing" { Ok(()) } else { Err(etcd.state) }
+    })
+    .await;
+    assert_eq!(client.static_pods().await.unwrap(), []);
+    assert_eq!(client.node_status().await.unwrap(), None);
+    assert_eq!(client.diagnostics().await.unwrap(), []);
+    let status = client.machine_status().await.unwrap();
+    assert_eq!((status.stage, status.ready), (Stage::Booting, false));
+    assert!(status.unmet.iter().any(|unmet| unmet.reason.contains("etcd not running")));
+    // A kubeconfig is made of the config alone, and proves nothing.
+    let kubeconfig = client.kubeconfig().await.unwrap();
+    assert!(kubeconfig.yaml().reveal().contains(&format!("https://{address}:6443")));
+    assert!(climber.ground.kubernetes_answers(&kubeconfig).is_err());
+}
+
+async fn after_the_bootstrap(ground: Ground) {
+    let mut climber = Climber::new(ground);
+    let (_, client) = climber.bootstrapped("cp-1").await;
+    let services = client.service_list().await.unwrap();
+    let names: Vec<_> = services.iter().map(|service| service.id.as_str()).collect();
+    for name in ["apid", "containerd", "cri", "etcd", "kubelet", "machined", "trustd"] {
+        assert!(names.contains(&name), "{name} is not in {names:?}");
+    }
+    assert!(services.iter().find(|service| service.id == "etcd").unwrap().is_well());
+    // Nobody is discovered where discovery is off; a simulated node has it on.
+    let members = client.members().await.unwrap();
+    assert!(members.iter().all(|member| member.hostname == "cp-1"), "{members:?}");
+    assert!(!client.service_log("etcd", 50).await.unwrap().is_empty());
+    let error = client.service_log("no-such-service", 50).await.unwrap_err();
+    let said = "log \"no-such-service\" was not registered".to_owned();
+    assert_eq!(error.reason, Reason::NotFound(said));
+    let kernel = client.kernel_log().await.unwrap();
+    assert!(kernel.lines().count() > 5, "{kernel}");
+
+    let happened = all_that_happened(&client).await;
+    let etcd_runs = |what: &Happened| matches!(what, Happened::Service { service, state, .. } if service == "etcd" && state == "RUNNING");
+    assert!(happened.iter().any(etcd_runs), "{happened:?}");
+    let booting =
+        |what: &Happened| matches!(what, Happened::Machine { stage, .. } if stage == "BOOTING");
+    assert!(happened.iter().any(booting), "{happened:?}");
+    let began = |what: &Happened| matches!(what, Happened::Began(name) if name == "boot");
+    assert!(happened.iter().any(began), "{happened:?}");
+}
+
+async fn all_that_happened(client: &Client) -> Vec<Happened> {
+    let mut happenings = client.happenings(Since::TheBeginning, SOME_TIME).await.unwrap();
+    let (mut happened, mut ids) = (Vec::new(), Vec::new());
+    while let Some(happening) = happenings.next().await.unwrap() {
+        ids.push(happening.id);
+        happened.push(happening.what);
+    }
+    assert!(ids.is_sorted(), "{ids:?}");
+    happened
+}
+
+/// The first thing that a watch tells is how it is now; it ends in time.
+async fn a_watch_sees_the_machine_change(ground: Ground) {
+    let mut climber = Climber::new(ground);
+    let (address, client) = climber.authenticated("cp-1").await;
+    let patience = Duration::from_mins(3);
+    let mut watch = client.watch_machine_status(patience).await.unwrap();
+    let Some(Seen::Now(status)) = watch.next().await.unwrap() else { panic!("nothing is there") };
+    assert_eq!(status.stage, Stage::Booting);
+    climber.start_etcd(address).await;
+    loop {
+        let seen = watch.next().await.unwrap().expect("three minutes are enough");
+        if matches!(seen, Seen::Now(status) if status.stage == Stage::Running) {
+            break;
+        }
+    }
+    let mut short = client.watch_machine_status(Duration::from_millis(50)).await.unwrap();
+    while short.next().await.unwrap().is_some() {}
+}
+
+/// The node itself says which calls came. It does so a moment later.
+async fn the_log_of_apid_says_what_we_sent(ground: Ground) {
+    let mut climber = Climber::new(ground);
+    let (address, client) = climber.bootstrapped("cp-1").await;
+    client.etcd_members().await.unwrap();
+    let log = until("the calls in the log", async || {
+        let log = client.service_log("apid", 2_000).await.unwrap();
+        let sent = [
+            "OK [/machine.MachineService/ServiceList]",
+            "OK [/machine.MachineService/EtcdMemberList]",
+            "OK [/cosi.resource.State/Get]",
+        ];
+        if sent.iter().all(|call| log.contains(call)) { Ok(log) } else { Err(log) }
+    })
+    .await;
+    let taken = log.matches("OK [/machine.MachineService/Bootstrap]").count();
+    assert_eq!(taken, 1, "{address}: {log}");
+    assert!(log.contains("user-agent=tonic/"), "{log}");
+    let secrets = climber.bundle.secrets();
+    assert!(secrets.iter().all(|(_, secret)| !log.contains(secret.reveal())));
+}

@@ -1,0 +1,106 @@
+//! Every wrong move, and the class of what comes of it.
+
+use std::time::Duration;
+
+use events::{Arrival, Class, Role as NodeRole};
+use talos::client::{Deadlines, Node, Reason};
+use talos::config::MachineConfig;
+use talos::credentials::{Identity, Role};
+use talos::probe::{Mode, Owner, probe};
+
+use crate::climber::{Climber, until};
+use crate::ground::{Ground, api};
+use crate::on_both_grounds;
+use crate::sample::{bundle, now, rng};
+
+on_both_grounds! {
+    moves_in_maintenance_mode, moves_without_the_right_certificate, moves_before_the_bootstrap,
+    the_same_move_twice,
+}
+
+async fn moves_in_maintenance_mode(ground: Ground) {
+    let mut climber = Climber::new(ground);
+    let address = climber.machine("cp-1").await;
+    let admin = climber.identity(Role::Admin);
+    let error = api(address).prove_admin(&admin).await.unwrap_err();
+    assert!(matches!(error.reason, Reason::StillInMaintenance { .. }), "{error:?}");
+    assert_eq!(error.arrival, Arrival::No);
+
+    let client = api(address).maintenance(None).await.unwrap();
+    let denied = climber.bootstrap(&client, "too early").await.unwrap_err();
+    assert_eq!(denied.reason, Reason::PermissionDenied("not authorized".to_owned()));
+    let garbage =
+        MachineConfig::from_yaml(events::Secret::new("machine: {unheard: of}\n".to_owned()));
+    let error = climber.apply(&client, &garbage).await.unwrap_err();
+    assert!(matches!(error.reason, Reason::InvalidConfig(_)), "{error:?}");
+    assert_eq!((error.class(), error.arrival), (Class::Permanent, Arrival::No));
+    let sighting = probe(api(address).address, None, Duration::from_secs(5)).await;
+    assert_eq!(sighting.mode, Mode::Maintenance, "nothing has changed");
+}
+
+async fn moves_without_the_right_certificate(ground: Ground) {
+    let mut climber = Climber::new(ground);
+    let (address, _) = climber.authenticated("cp-1").await;
+    let error = api(address).maintenance(None).await.unwrap_err();
+    assert_eq!(error.reason, Reason::CertificateRequired);
+    assert_eq!((error.class(), error.arrival), (Class::Permanent, Arrival::No));
+
+    let foreign = bundle(2);
+    let stranger = Identity::talos(&foreign, Role::Admin, now(), &mut rng(6)).unwrap();
+    let error = api(address).authenticated(&stranger).await.unwrap_err();
+    assert!(matches!(error.reason, Reason::OtherAuthority(_)), "{error:?}");
+    let sighting =
+        probe(api(address).address, Some(foreign.os.certificate()), Duration::from_secs(5)).await;
+    assert_eq!(sighting.mode, Mode::Configured(Owner::Somebody));
+    // Who trusts the node all the same is told by the node.
+    let trusting = Identity::of(
+        climber.bundle.os.certificate().clone(),
+        stranger.certificate().clone(),
+        stranger.key().clone(),
+    );
+    let error = api(address).authenticated(&trusting.unwrap()).await.unwrap_err();
+    assert_eq!(error.reason, Reason::UnknownCa);
+
+    let reader = api(address).authenticated(&climber.identity(Role::Reader)).await.unwrap();
+    reader.version().await.unwrap();
+    reader.service_list().await.unwrap();
+    for error in [
+        climber.bootstrap(&reader, "as a reader").await.unwrap_err(),
+        reader.kubeconfig().await.unwrap_err(),
+        api(address).prove_admin(&climber.identity(Role::Reader)).await.unwrap_err(),
+    ] {
+        assert_eq!(error.reason, Reason::PermissionDenied("not authorized".to_owned()));
+        assert_eq!((error.class(), error.arrival), (Class::Permanent, Arrival::No));
+    }
+}
+
+/// There is no etcd that could answer, and no answer either.
+async fn moves_before_the_bootstrap(ground: Ground) {
+    let mut climber = Climber::new(ground);
+    let (address, _) = climber.authenticated("cp-1").await;
+    let read = Duration::from_secs(1);
+    let node = Node { deadlines: Deadlines { read, ..Deadlines::default() }, ..api(address) };
+    let client = node.authenticated(&climber.identity(Role::Admin)).await.unwrap();
+    let began = tokio::time::Instant::now();
+    let error = client.etcd_members().await.unwrap_err();
+    assert_eq!((&error.reason, error.class()), (&Reason::Deadline, Class::Transient));
+    assert!(began.elapsed() < 3 * read, "{:?}", began.elapsed());
+    let error = client.etcd_status().await.unwrap_err();
+    assert_eq!(error.class(), Class::Transient, "{}", error.failure());
+    client.version().await.expect("the connection is as good as before");
+}
+
+async fn the_same_move_twice(ground: Ground) {
+    let mut climber = Climber::new(ground);
+    let (address, client) = climber.bootstrapped("cp-1").await;
+    let config = climber.config(address, "cp-1", NodeRole::ControlPlane);
+    climber.apply(&client, &config).await.expect("the same config twice is the same as once");
+    until("an administrator as before", async || {
+        api(address).prove_admin(&climber.identity(Role::Admin)).await
+    })
+    .await;
+    let error = climber.bootstrap(&client, "a second time").await.unwrap_err();
+    assert_eq!(error.reason, Reason::AlreadyBootstrapped);
+    assert_eq!((error.class(), error.arrival), (Class::Conflict, Arrival::No));
+    assert_eq!(client.etcd_members().await.unwrap().len(), 1, "etcd lives on");
+}
