@@ -23,6 +23,8 @@ enum What {
     Engine,
     /// Commands on Kubernetes objects, against a raw client and the peers.
     Objects,
+    /// 200 simulated nodes to proven administration, against bare handshakes.
+    Talos,
     /// A whole rehearsal: wall time, memory, and 3 + 50 against its critical path.
     Voyage,
 }
@@ -32,6 +34,7 @@ impl Bench {
         let done = match self.what {
             What::Engine => cargo_bench("engine", "overhead"),
             What::Objects => cargo_bench("seaworthy", "objects"),
+            What::Talos => cargo_bench("talos", "nodes"),
             What::Voyage => voyage::run(),
         };
         match done {

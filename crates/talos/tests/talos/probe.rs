@@ -56,6 +56,22 @@ async fn a_node_between_its_modes() {
     }
 }
 
+/// However many there are, they are looked at together.
+#[tokio::test]
+async fn many_that_never_answer_take_one_deadline() {
+    let silent = TestNode::start(Face::Silent).await;
+    let began = tokio::time::Instant::now();
+    let address = silent.address;
+    let looks = (0..200).map(|_| probe(address, None, DEADLINE));
+    for sighting in looks.collect::<tokio::task::JoinSet<_>>().join_all().await {
+        // Two hundred handshakes on a busy machine may not all get to begin.
+        let silent = Mode::Unreachable(Reason::Silent);
+        let late = Mode::Unreachable(Reason::NoAnswer);
+        assert!([silent, late].contains(&sighting.mode), "{:?}", sighting.mode);
+    }
+    assert!(began.elapsed() < 3 * DEADLINE, "{:?}", began.elapsed());
+}
+
 #[tokio::test]
 async fn what_is_no_node() {
     let port = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

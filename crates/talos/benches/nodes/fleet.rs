@@ -1,0 +1,160 @@
+//! Many simulated nodes: one control plane, and its workers.
+
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use events::Role as NodeRole;
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, RootCertStore};
+use sim::talos::{
+    Cluster, Clusters, MachineConfig as Given, Node as Machine, NodeFacts, Settings, Stage,
+    Surroundings,
+};
+use sim::{Clock, Effects, Tempo};
+use talos::client::{Apply, Node};
+use talos::config::{
+    CloudProvider, Cni, Contract, ControlPlanes, Encryption, HostDns, Install, InstallDisk,
+    KubeProxy, KubeletCertificates, MachineConfig,
+};
+use talos::credentials::{Identity, Role};
+use talos::secrets::Bundle;
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+use tokio_rustls::TlsConnector;
+
+use crate::permits::Permits;
+use crate::sample::{bundle, now, rng};
+
+/// How long to wait before a node is asked again.
+const PAUSE: Duration = Duration::from_millis(20);
+
+pub(crate) struct Fleet {
+    machines: Vec<Machine>,
+    bundle: Bundle,
+    admin: Identity,
+}
+
+#[derive(Default)]
+struct Around(Clusters);
+
+impl Surroundings for Around {
+    fn cluster(&self, config: &Given) -> Cluster {
+        self.0.of(config)
+    }
+
+    fn control_plane_up(&self, _: &NodeFacts, _: &Arc<Given>) {}
+
+    fn kubelet_up(&self, _: &NodeFacts, _: &str, _: &Arc<Given>) {}
+
+    fn kubernetes_down(&self, _: &NodeFacts) {}
+}
+
+impl Fleet {
+    /// Starts nodes and waits for maintenance mode.
+    pub(crate) async fn start(count: usize) -> Self {
+        let around = Arc::new(Around::default());
+        let machines: Vec<_> = (0..count).map(|place| machine(place, &around)).collect();
+        for machine in &machines {
+            machine.reaches(Stage::Maintenance).await;
+        }
+        let bundle = bundle(1);
+        let admin = Identity::talos(&bundle, Role::Admin, now(), &mut rng(5)).unwrap();
+        Self { machines, bundle, admin }
+    }
+
+    pub(crate) fn addresses(&self) -> impl Iterator<Item = SocketAddr> {
+        let api = |machine: &Machine| SocketAddr::from((machine.facts().address, Node::PORT));
+        self.machines.iter().map(api)
+    }
+
+    /// Gives every node its config and waits until each lets its administrator
+    /// in, all at once.
+    #[expect(clippy::disallowed_methods, reason = "it polls the nodes as a client would")]
+    pub(crate) async fn configure(&self) {
+        let (permits, mut tasks) = (Permits::new(), JoinSet::new());
+        for (place, address) in self.addresses().enumerate() {
+            let role = if place == 0 { NodeRole::ControlPlane } else { NodeRole::Worker };
+            let (config, target) = (self.config(place, role), address.to_string());
+            let permit = permits.for_call(Apply { target: &target, config: &config }.call()).await;
+            let (node, admin) = (Node::at(address), self.admin.clone());
+            tasks.spawn(async move {
+                let client = node.maintenance(None).await.unwrap();
+                let apply = Apply { target: &target, config: &config };
+                client.apply_configuration(permit, &apply).await.unwrap();
+                while node.prove_admin(&admin).await.is_err() {
+                    tokio::time::sleep(PAUSE).await;
+                }
+            });
+        }
+        tasks.join_all().await;
+    }
+
+    /// Shakes hands with every node, all at once.
+    pub(crate) async fn shake_hands(&self) {
+        let mut roots = RootCertStore::empty();
+        roots.add(self.bundle.os.certificate().der().to_vec().into()).unwrap();
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = ClientConfig::builder_with_provider(provider)
+            .with_protocol_versions(&[&rustls::version::TLS13])
+            .unwrap()
+            .with_root_certificates(roots);
+        let mut config = config.with_no_client_auth();
+        config.alpn_protocols = vec![b"h2".to_vec()];
+        config.resumption = rustls::client::Resumption::disabled();
+        let (config, mut tasks) = (Arc::new(config), JoinSet::new());
+        for address in self.addresses() {
+            let connector = TlsConnector::from(Arc::clone(&config));
+            tasks.spawn(async move {
+                let stream = TcpStream::connect(address).await.unwrap();
+                let name = ServerName::IpAddress(address.ip().into());
+                connector.connect(name, stream).await.unwrap();
+            });
+        }
+        tasks.join_all().await;
+    }
+
+    fn config(&self, place: usize, role: NodeRole) -> MachineConfig {
+        let cluster = talos::config::Cluster {
+            name: "fleet".to_owned(),
+            contract: Contract::HostnameDocument,
+            kubernetes: "v1.36.3".to_owned(),
+            endpoint: "https://127.96.0.1:6443".to_owned(),
+            cert_sans: vec![],
+            pod_subnets: vec!["10.244.0.0/16".parse().unwrap()],
+            service_subnets: vec!["10.96.0.0/12".parse().unwrap()],
+            dns_domain: "cluster.local".to_owned(),
+            cni: Cni::None,
+            kube_proxy: KubeProxy::Disabled,
+            cloud_provider: CloudProvider::None,
+            host_dns: HostDns::NodeOnly,
+            control_planes: ControlPlanes::Reserved,
+            node_subnets: vec![],
+            mirrors: BTreeMap::new(),
+            kubelet_certificates: KubeletCertificates::SelfSigned,
+            inline_manifests: vec![],
+            extra_manifests: vec![],
+        };
+        let image = "ghcr.io/siderolabs/installer:v1.14.1".to_owned();
+        let node = talos::config::Node {
+            role,
+            hostname: format!("node-{place}"),
+            install: Install { disk: InstallDisk::Device("/dev/sda".to_owned()), image },
+            labels: BTreeMap::new(),
+            taints: BTreeMap::new(),
+            interfaces: vec![],
+            nameservers: vec![],
+            encryption: Encryption::default(),
+        };
+        MachineConfig::render(&self.bundle, &cluster, &node).unwrap()
+    }
+}
+
+fn machine(place: usize, around: &Arc<Around>) -> Machine {
+    let [high, low] = u16::try_from(place + 1).unwrap().to_be_bytes();
+    let facts =
+        NodeFacts::cloud_server(&format!("node-{place}"), Ipv4Addr::new(127, 96, high, low));
+    let settings = Settings::new(Tempo::INSTANT, Clock::real(), Effects::default());
+    Machine::start(facts, settings, Arc::clone(around) as Arc<dyn Surroundings>)
+}
