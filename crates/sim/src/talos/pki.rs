@@ -51,6 +51,10 @@ pub enum PkiError {
     Serve(#[from] rustls::Error),
 }
 
+/// What stands before the 32 bytes of an Ed25519 key in PKCS #8.
+const ED25519_PKCS8_HEADER: [u8; 16] =
+    [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
+
 /// Makes the certificate of a node that has no configuration yet.
 ///
 /// Its issuer is an authority without a name that nobody knows.
@@ -87,6 +91,37 @@ pub(super) fn foreign_authority(now: Timestamp) -> Result<PemPair, PkiError> {
     let key = KeyPair::generate_for(&PKCS_ED25519)?;
     let certificate = params.self_signed(&key)?.pem();
     Ok(PemPair { certificate, key: Some(key.serialize_pem()) })
+}
+
+/// Makes the certificate of a client of the Talos API, with a key in the form
+/// that Talos has for it.
+pub(super) fn talos_client(
+    authority: &PemPair,
+    roles: &[String],
+    length: Duration,
+    now: Timestamp,
+) -> Result<PemPair, PkiError> {
+    let mut params = CertificateParams::default();
+    params.distinguished_name = DistinguishedName::new();
+    for role in roles {
+        params.distinguished_name.push(DnType::OrganizationName, role.as_str());
+    }
+    params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+    params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+    params.use_authority_key_identifier_extension = true;
+    valid_for(&mut params, now, length);
+    let key = KeyPair::generate_for(&PKCS_ED25519)?;
+    let certificate = params.signed_by(&key, &issuer(authority)?)?.pem();
+    Ok(PemPair { certificate, key: Some(ed25519_pem(&key)) })
+}
+
+/// Writes an Ed25519 key without its public half, which Go does not read, and
+/// under Talos's label.
+fn ed25519_pem(key: &KeyPair) -> String {
+    let der = key.serialize_der();
+    let secret = &der[ED25519_PKCS8_HEADER.len()..][..32];
+    let body = BASE64_STANDARD.encode([&ED25519_PKCS8_HEADER, secret].concat());
+    format!("-----BEGIN ED25519 PRIVATE KEY-----\n{body}\n-----END ED25519 PRIVATE KEY-----\n")
 }
 
 /// Makes the client certificate of a Kubernetes administrator.

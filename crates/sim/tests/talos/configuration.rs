@@ -44,7 +44,7 @@ fn each_mistake_has_its_words() {
         ),
         (
             good.replace("  token: abc", "  tokne: abc"),
-            "unknown keys found during decoding:\nmachine:\n  tokne: abcdef.0123456789abcdef\n",
+            "unknown keys found during decoding:\nmachine:\n    tokne: abcdef.0123456789abcdef\n",
         ),
         (good.replace("nodeIP:", "nodeIPs:"), "nodeIPs:"),
         (good.replace("type: controlplane", "type: master"), "invalid machine type: \"master\""),

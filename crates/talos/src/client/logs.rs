@@ -34,7 +34,7 @@ impl Client {
     pub async fn kernel_log(&self) -> Result<String, ClientError> {
         self.ask("read the log of the kernel", async {
             let answer = self.machine().dmesg(self.question(proto::DmesgRequest::default())).await;
-            // Each message comes alone, and without an end of its line.
+            // Each message comes alone, not always with an end of its line.
             self.text(self.answer(answer)?, "\n").await
         })
         .await

@@ -232,6 +232,13 @@ impl MachineService for Api {
         Err(Status::unimplemented(""))
     }
 
+    async fn generate_client_configuration(
+        &self,
+        _: Request<proto::GenerateClientConfigurationRequest>,
+    ) -> Result<Response<proto::GenerateClientConfigurationResponse>, Status> {
+        Err(Status::unimplemented(""))
+    }
+
     async fn upgrade(
         &self,
         _: Request<proto::UpgradeRequest>,

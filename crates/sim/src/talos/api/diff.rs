@@ -3,7 +3,7 @@
 /// Compares two configurations, as one hunk without context around it.
 pub(super) fn diff(old: &str, new: &str) -> String {
     if old == new {
-        return "No changes.".to_owned();
+        return "Config diff:\n\nNo changes.".to_owned();
     }
     let (old, new): (Vec<_>, Vec<_>) = (old.lines().collect(), new.lines().collect());
     let same = |(a, b): &(&&str, &&str)| a == b;
@@ -31,7 +31,7 @@ mod tests {
 
     #[test]
     fn only_the_changed_middle_is_shown() {
-        assert_eq!(diff("a\nb\n", "a\nb\n"), "No changes.");
+        assert_eq!(diff("a\nb\n", "a\nb\n"), "Config diff:\n\nNo changes.");
         assert_eq!(diff("", "a\nb\n"), "Config diff:\n\n--- a\n+++ b\n@@ -0,0 +1,2 @@\n+a\n+b\n");
         assert_eq!(
             diff("a\nb\nc\n", "a\nx\ny\nc\n"),

@@ -7,10 +7,11 @@ use talos_proto::{
         ApplyConfigurationRequest, ApplyConfigurationResponse, Bootstrap, BootstrapRequest,
         BootstrapResponse, DmesgRequest, EtcdAlarm, EtcdAlarmListResponse, EtcdMemberListRequest,
         EtcdMemberListResponse, EtcdStatus, EtcdStatusResponse, Event, EventsRequest, FeaturesInfo,
-        LogsRequest, PlatformInfo, Reboot, RebootRequest, RebootResponse, Reset, ResetRequest,
-        ResetResponse, ServiceEvent, ServiceEvents, ServiceHealth, ServiceInfo, ServiceList,
-        ServiceListResponse, UpgradeRequest, UpgradeResponse, Version, VersionInfo,
-        VersionResponse, machine_service_server::MachineService, reset_request::WipeMode,
+        GenerateClientConfigurationRequest, GenerateClientConfigurationResponse, LogsRequest,
+        PlatformInfo, Reboot, RebootRequest, RebootResponse, Reset, ResetRequest, ResetResponse,
+        ServiceEvent, ServiceEvents, ServiceHealth, ServiceInfo, ServiceList, ServiceListResponse,
+        UpgradeRequest, UpgradeResponse, Version, VersionInfo, VersionResponse,
+        machine_service_server::MachineService, reset_request::WipeMode,
     },
 };
 use tonic::{Request, Response, Status};
@@ -115,6 +116,14 @@ impl MachineService for Api {
     ) -> Result<Response<Self::EventsStream>, Status> {
         let stop = caller(&request)?.stop;
         Ok(Response::new(self.told_events(request.get_ref(), stop)?))
+    }
+
+    async fn generate_client_configuration(
+        &self,
+        request: Request<GenerateClientConfigurationRequest>,
+    ) -> Result<Response<GenerateClientConfigurationResponse>, Status> {
+        let messages = vec![self.client_configuration(request.get_ref())?];
+        Ok(Response::new(GenerateClientConfigurationResponse { messages }))
     }
 
     async fn upgrade(

@@ -2,6 +2,7 @@
 
 mod apply;
 mod bootstrap;
+mod client_config;
 mod diff;
 mod etcd;
 mod kubeconfig;

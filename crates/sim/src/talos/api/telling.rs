@@ -42,7 +42,7 @@ impl Api {
         if request.follow || request.tail {
             return Err(Status::unimplemented("following the kernel's log is not simulated"));
         }
-        Ok(self.machine.chronicle.kernel_log().into_iter().map(data))
+        Ok(self.machine.chronicle.kernel_log().into_iter().map(|line| data(line + "\n")))
     }
 
     /// Tells what has happened, as far back as it was asked for, and then what

@@ -68,6 +68,9 @@ pub enum ConfigError {
     NotSimulated(String),
 }
 
+/// The keys that tell the main document.
+const MAIN_KEYS: [&str; 4] = ["machine", "cluster", "debug", "persist"];
+
 /// The documents of a configuration.
 pub(super) struct Documents {
     /// The main document, which has a version and no kind.
@@ -111,12 +114,17 @@ impl Documents {
             self.others.push(Document::read(body)?);
             return Ok(());
         }
-        let version = text_at(&body, "version");
+        let mut version = text_at(&body, "version");
+        // The main document may leave its version out.
+        if MAIN_KEYS.iter().any(|key| body.contains_key(*key)) {
+            "v1alpha1".clone_into(&mut version);
+        }
         if version != "v1alpha1" {
             return Err(ConfigError::NoKind(version));
         }
         if let Some(unknown) = keys::unknown(&body) {
-            let keys = serde_saphyr::to_string(&unknown).unwrap_or_default();
+            let options = serde_saphyr::ser_options! { indent_step: 4 };
+            let keys = serde_saphyr::to_string_with_options(&unknown, options).unwrap_or_default();
             return Err(ConfigError::UnknownKeys { version, keys });
         }
         match self.main.replace(body) {

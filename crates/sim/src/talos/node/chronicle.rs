@@ -19,7 +19,7 @@ use crate::{clock::since_epoch, talos::services::Noted};
 
 /// How much is remembered of each; Talos has rings, too.
 const EVENTS_KEPT: usize = 1_000;
-const LINES_KEPT: usize = 2_000;
+const LINES_KEPT: usize = 10_000;
 
 /// The alphabet of the ids of events, in which they sort by time.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghijklmnopqrstuv";

@@ -1,0 +1,38 @@
+//! The differences that are known, each with its reason. One that is no more
+//! has to go from here.
+
+/// On which side a line is that the other does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    Real,
+    Simulated,
+}
+
+/// A line that only one side has.
+#[derive(Debug)]
+pub(crate) struct Known {
+    pub(crate) step: &'static str,
+    pub(crate) side: Side,
+    /// A part of the line.
+    pub(crate) line: &'static str,
+    #[expect(dead_code, reason = "it is printed with the rest")]
+    pub(crate) why: &'static str,
+}
+
+const BUILD: &str = "which commit a release was built from is not known to the rig's build";
+const ADDRESS: &str = "the address of a container goes with it, the one of a simulated node stays";
+const KERNEL: &str = "a container shows the log of its host's kernel, where Talos does not write";
+const CONTAINER: &str = "a container cannot restart or change its version, a simulated machine can";
+
+#[rustfmt::skip]
+pub(crate) const KNOWN: &[Known] = &[
+    Known { step: "S2 version", side: Side::Real, line: "SHA: undefined", why: BUILD },
+    Known { step: "S2 version", side: Side::Simulated, line: "SHA: simulated", why: BUILD },
+    Known { step: "S9 kernel", side: Side::Simulated, line: "(Running): Health check successful", why: KERNEL },
+    Known { step: "S11 reboot", side: Side::Real, line: "method is not supported in container mode", why: CONTAINER },
+    Known { step: "S11 reboot", side: Side::Real, line: "exit code Some(1)", why: CONTAINER },
+    Known { step: "S11 reboot", side: Side::Simulated, line: "exit code Some(0)", why: CONTAINER },
+    Known { step: "S11 upgrade", side: Side::Real, line: "method is not supported in container mode", why: CONTAINER },
+    Known { step: "S11 gone", side: Side::Real, line: "no route to host", why: ADDRESS },
+    Known { step: "S11 gone", side: Side::Simulated, line: "connection refused", why: ADDRESS },
+];

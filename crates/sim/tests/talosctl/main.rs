@@ -1,0 +1,32 @@
+//! The real talosctl judges simulated nodes: one script of steps on a
+//! simulated node and on a real one, and what it prints is the same, but for a
+//! short list of differences that are known and have a reason.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod asking;
+mod differences;
+mod ground;
+mod normal;
+mod script;
+mod transcript;
+
+use ground::{Ground, Real, Simulated};
+use script::Script;
+use transcript::compare;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn talosctl_sees_no_other_differences_than_the_known_ones() {
+    let Some(talos) = rig::need::talos() else { return };
+    let ctl = talos.talosctl().clone();
+    let seen = tokio::task::spawn_blocking({
+        let ctl = ctl.clone();
+        move || Script::new(&ctl, Ground::Simulated(Simulated::new())).run()
+    });
+    let simulated = seen.await.unwrap();
+    let real = Real::new(talos);
+    let real =
+        tokio::task::spawn_blocking(move || Script::new(&ctl, Ground::Real(Box::new(real))).run());
+    let differences = compare(&real.await.unwrap(), &simulated);
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}

@@ -1,0 +1,181 @@
+//! The script: the steps S1 to S11, from a bare machine to one that is wiped.
+
+use std::fs;
+
+use rig::talos::Talosctl;
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::ground::Ground;
+use crate::transcript::Transcript;
+
+/// A run of the script.
+pub(crate) struct Script<'a> {
+    pub(crate) ctl: &'a Talosctl,
+    pub(crate) ground: Ground,
+    pub(crate) folder: TempDir,
+    pub(crate) transcript: Transcript,
+}
+
+impl<'a> Script<'a> {
+    pub(crate) fn new(ctl: &'a Talosctl, ground: Ground) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        Self { ctl, ground, folder, transcript: Vec::new() }
+    }
+
+    /// Goes through all steps and returns what was printed.
+    pub(crate) fn run(mut self) -> Transcript {
+        self.generate();
+        self.maintenance();
+        self.take_config();
+        self.configured();
+        self.bootstrap();
+        self.reads();
+        self.end();
+        self.transcript
+    }
+
+    /// Two clusters, one of them foreign, in the form that every version takes.
+    fn generate(&self) {
+        let patch = self.ground.patch();
+        fs::write(self.file("patch.yaml"), patch.to_string()).unwrap();
+        let plain = json!({
+            "cluster": {
+                "discovery": { "enabled": false },
+                "network": { "cni": { "name": "none" } },
+                "proxy": { "disabled": true },
+            },
+        });
+        fs::write(self.file("plain.yaml"), plain.to_string()).unwrap();
+        let host = "apiVersion: v1alpha1\nkind: HostnameConfig\nhostname: cp-1\nauto: \"off\"\n";
+        fs::write(self.file("host.yaml"), host).unwrap();
+        for name in ["ours", "foreign"] {
+            let endpoint = format!("https://{}:6443", self.ground.address());
+            let patches = ["patch", "plain", "host"]
+                .map(|name| format!("--config-patch=@{}", self.path(&format!("{name}.yaml"))));
+            let output = format!("--output={}", self.path(name));
+            let args = ["gen", "config", "judged", &endpoint, "--talos-version=v1.12", &output];
+            let more =
+                ["--kubernetes-version=1.36.3", "--with-docs=false", "--with-examples=false"];
+            let patches = patches.each_ref().map(String::as_str);
+            self.ctl.run(&[&args[..], &more, &patches].concat()).unwrap();
+        }
+        fs::write(self.file("garbage.yaml"), "machine: {unheard: of}\n").unwrap();
+    }
+
+    fn maintenance(&mut self) {
+        self.settle("maintenance", &["get", "machinestatus", "--insecure"], |it| {
+            it.contains("maintenance") && it.contains("true")
+        });
+        self.bare("S1 status", &["get", "machinestatus", "-o", "yaml"]);
+        self.bare("S1 table", &["get", "machinestatus"]);
+        self.bare("S2 version", &["version"]);
+        self.bare("S3 secret", &["get", "mc"]);
+        self.bare("S3 unknown type", &["get", "nothings"]);
+        self.admin("S4 too early", &["services"]);
+        self.admin("S4 version", &["version"]);
+    }
+
+    fn take_config(&mut self) {
+        let [ours, garbage] = ["ours/controlplane.yaml", "garbage.yaml"].map(|it| self.path(it));
+        self.bare("S5 garbage", &["apply-config", "-f", &garbage]);
+        let wrong = "--cert-fingerprint=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
+        self.bare("S5 wrong pin", &["apply-config", "-f", &ours, wrong]);
+        self.some(
+            "S5 dry run",
+            &["apply-config", "--dry-run", "--insecure", "-f", &ours],
+            |line| {
+                // How it is written and how long it is are another matter.
+                (!line.starts_with(['+', '@'])).then(|| line.to_owned())
+            },
+        );
+        self.bare("S5 apply", &["apply-config", "-f", &ours]);
+    }
+
+    fn configured(&mut self) {
+        self.settle("an administrator", &["get", "mc"], |it| it.contains("v1alpha1"));
+        self.bare("S6 without a certificate", &["version"]);
+        self.with("foreign", "S6 a foreign certificate", &["version"]);
+        self.settle("etcd waits", &["services"], |it| {
+            it.lines().any(|line| line.contains(" etcd ") && line.contains("Preparing"))
+                && it.lines().any(|line| line.contains(" trustd ") && line.contains("OK"))
+                && it.lines().any(|line| line.contains(" kubelet ") && line.contains("OK"))
+        });
+        self.admin("S7 services", &["services"]);
+        self.admin("S7 status", &["get", "machinestatus", "-o", "yaml"]);
+        self.admin("S7 etcd members", &["etcd", "members"]);
+        self.admin("S7 kubeconfig", &["kubeconfig", "--force", "--merge=false", &self.path("k")]);
+        let ours = self.path("ours/controlplane.yaml");
+        self.admin("S7 the same config", &["apply-config", "--dry-run", "-f", &ours]);
+    }
+
+    fn bootstrap(&mut self) {
+        let reader = self.path("reader");
+        self.admin_quietly(&["config", "new", &reader, "--roles=os:reader"]);
+        self.as_reader("S8 as a reader", &["bootstrap"]);
+        self.as_reader("S8 a reader's look", &["get", "mc"]);
+        self.settle("the bootstrap", &["bootstrap"], |_| true);
+        self.settle("a sound etcd", &["services"], |it| {
+            it.lines().any(|line| line.contains(" etcd ") && line.contains("OK"))
+        });
+        self.admin("S8 again", &["bootstrap"]);
+    }
+
+    fn reads(&mut self) {
+        self.settle("static pods", &["get", "staticpodstatus"], |it| {
+            it.lines().filter(|line| line.ends_with("True")).count() == 3
+        });
+        self.ground.kubernetes_notices();
+        self.settle("the node", &["get", "nodestatus"], |it| it.contains("cp-1"));
+        self.settle("the last condition", &["get", "machinestatus", "-o", "yaml"], |it| {
+            it.contains("stage: running") && it.matches("- name:").count() == 1
+        });
+        self.admin("S9 services", &["services"]);
+        self.admin("S9 etcd members", &["etcd", "members"]);
+        self.admin("S9 etcd status", &["etcd", "status"]);
+        self.admin("S9 etcd alarms", &["etcd", "alarm", "list"]);
+        for (step, kind) in [
+            ("S9 static pods", "staticpodstatus"),
+            ("S9 node", "nodestatus"),
+            ("S9 members", "members"),
+            ("S9 name", "nodename"),
+            ("S9 type", "machinetype"),
+        ] {
+            self.admin(step, &["get", kind]);
+        }
+        self.admin("S9 status", &["get", "machinestatus", "-o", "yaml"]);
+        self.admin("S9 diagnostics", &["get", "diagnostics"]);
+        self.admin("S9 no such log", &["logs", "no-such-service"]);
+        self.admin_some("S9 log", &["logs", "apid", "--tail=-1"], |line| {
+            let call = line.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+            call.map(|(call, _)| call.to_owned()).filter(|call| call.starts_with('/'))
+        });
+        self.admin_some("S9 kernel", &["dmesg"], |line| {
+            let (_, service) = line.split_once("[talos] service[")?;
+            let healthy = service.ends_with("Health check successful");
+            healthy.then(|| service.to_owned())
+        });
+        self.admin_some("S9 events", &["events", "--tail=-1"], |line| {
+            let (source, message) = line.trim().split_once(' ')?;
+            let healthy = message.trim() == "RUNNING: Health check successful";
+            healthy.then(|| source.to_owned())
+        });
+    }
+
+    /// What a container does not have is a known difference.
+    fn end(&mut self) {
+        self.admin("S11 reboot", &["reboot", "--wait=false"]);
+        self.settle("an administrator after that", &["get", "mc"], |it| it.contains("v1alpha1"));
+        let image = "--image=registry.k8s.io/pause:3.10.2";
+        let upgrade = ["upgrade", image, "--wait=false", "--drain=false", "--progress=plain"];
+        self.some("S11 upgrade", &self.as_admin(&upgrade), |line| {
+            // How far the layers are is another matter.
+            line.contains("rpc error").then(|| line.to_owned())
+        });
+        self.admin("S11 reset", &["reset", "--graceful=false", "--wait=false"]);
+        self.wait("it is off", |script| {
+            if script.ground.is_off() { Ok(()) } else { Err("it runs".to_owned()) }
+        });
+        self.admin("S11 gone", &["version"]);
+    }
+}
