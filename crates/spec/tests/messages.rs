@@ -619,6 +619,11 @@ fn talos_cases() -> Vec<Case> {
             &[("disk: /dev/sda", "diskSelector: { minSize: 2Ti, maxSize: 500Gi }")],
         ),
         case(
+            Rule::AnyDisk,
+            MACHINES,
+            &[("disk: /dev/sda", "diskSelector: { minSize: 500Gi, maxSize: 2Ti }")],
+        ),
+        case(
             Rule::NoApprover,
             HETZNER,
             &[("version: v1.36.3", "version: v1.36.3, rotateServerCertificates: true")],

@@ -12,7 +12,7 @@ pub enum Rule {
     Alias,
     /// A value that YAML 1.1 and YAML 1.2 read differently.
     AmbiguousScalar,
-    /// A disk selector that fits every disk, or none.
+    /// A disk selector that fits every disk, or none, or that Talos cannot take.
     AnyDisk,
     /// A fallback of another architecture.
     Architecture,

@@ -73,7 +73,29 @@ fn check_installs(cluster: &Cluster, problems: &Problems) {
         .filter_map(|group| group.install.as_ref())
         .chain(machines.iter().filter_map(|machine| machine.install.as_ref()))
         .chain(cluster.talos.install.as_ref());
-    installs.for_each(|install| check_install(install, problems));
+    let is_installed = matches!(cluster.cloud, crate::cluster::Cloud::Machines(_));
+    for install in installs {
+        check_install(install, problems);
+        if is_installed {
+            check_sizes(install, problems);
+        }
+    }
+}
+
+/// A machine config has room for one size.
+fn check_sizes(install: &Install, problems: &Problems) {
+    let Some(selector) = &install.disk_selector else {
+        return;
+    };
+    if let (Some(min), Some(max)) = (&selector.min_size, &selector.max_size)
+        && min.value <= max.value
+    {
+        problems.push(
+            Problem::error(Rule::AnyDisk, max.span, "Talos takes only one size of a disk")
+                .label("remove it, or the smallest size")
+                .related(min.span, "this is the smallest"),
+        );
+    }
 }
 
 fn check_install(install: &Install, problems: &Problems) {
