@@ -61,6 +61,24 @@ fn the_commands_in_the_examples_work_as_written() {
 }
 
 #[test]
+fn validate_reads_the_patches_that_the_file_names() {
+    let workplace = Workplace::new();
+    let (name, text) = EXAMPLES[1];
+    let text = text.replacen("    patches:\n", "    patches:\n      - file: more.yaml\n", 1);
+    workplace.write(name, &text);
+    let ran = workplace.run(["validate", name]);
+    assert_eq!(ran.exit, 2, "{ran}");
+    assert!(ran.to_string().contains("could not read the patch more.yaml"), "{ran}");
+    workplace.write("more.yaml", "machine:\n  sysctls: {a: 1, a: 2}\n");
+    let ran = workplace.run(["validate", name]);
+    assert_eq!(ran.exit, 2, "{ran}");
+    let told = "more.yaml, line 2, `machine.sysctls.a`: the key is set twice";
+    assert!(ran.to_string().contains(told), "{ran}");
+    workplace.write("more.yaml", "machine:\n  sysctls: {a: 1}\n");
+    assert_eq!(workplace.run(["validate", name]).exit, 0);
+}
+
+#[test]
 fn a_wrong_answer_writes_nothing() {
     let workplace = Workplace::new();
     assert_snapshot!("wrong answer", workplace.run(["init", "--name", "Demo_1"]));
