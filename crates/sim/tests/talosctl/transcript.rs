@@ -12,6 +12,7 @@ pub(crate) fn compare(real: &Transcript, simulated: &Transcript) -> Vec<String> 
     let mut met = vec![false; KNOWN.len()];
     for ((step, real), (other, simulated)) in real.iter().zip(simulated) {
         assert_eq!(step, other, "the script is the same on both");
+        assert!(!(real.is_empty() && simulated.is_empty()), "{step}: nothing was compared");
         for (side, mark, lines, others) in
             [(Side::Real, '-', real, simulated), (Side::Simulated, '+', simulated, real)]
         {
