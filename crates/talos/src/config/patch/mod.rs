@@ -8,7 +8,7 @@
 //!
 //! A patch is either a machine config in part, which is merged, or a list of
 //! RFC 6902 operations on the main document. Talos merges Go structs, so what
-//! happens to a list depends on the field that it is in: [`rules`] is the table
+//! happens to a list depends on the field that it is in: `rules` is the table
 //! of those fields. The real talosctl judges all of it in the tests, which also
 //! hold the few places where we differ on purpose:
 //!
