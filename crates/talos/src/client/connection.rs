@@ -18,6 +18,9 @@ use crate::credentials::Identity;
 use crate::pki::{Certificate, SpkiHash};
 use crate::wire::{self, Asked, Dialled, Ending, Shown, Stream};
 
+/// How much sooner than we the node may notice that a deadline has passed.
+const AT_ONCE: Duration = Duration::from_millis(200);
+
 /// A node of which the address is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Node {
@@ -176,8 +179,8 @@ impl Client {
         attempt: &'static str,
         question: impl Future<Output = Result<T, Reason>>,
     ) -> Result<T, ClientError> {
-        let answer = tokio::time::timeout(self.node.deadlines.read, question).await;
-        answer.unwrap_or(Err(Reason::Deadline)).map_err(|reason| self.error(attempt, reason))
+        let answer = in_time(self.node.deadlines.read, question).await;
+        answer.map_err(|reason| self.error(attempt, reason))
     }
 
     /// Returns a question with its deadline, which the node is told.
@@ -202,8 +205,8 @@ impl Client {
         attempt: &'static str,
         call: impl Future<Output = Result<T, Reason>>,
     ) -> Result<T, ClientError> {
-        let answer = tokio::time::timeout(self.node.deadlines.long, call).await;
-        answer.unwrap_or(Err(Reason::Deadline)).map_err(|reason| self.error(attempt, reason))
+        let answer = in_time(self.node.deadlines.long, call).await;
+        answer.map_err(|reason| self.error(attempt, reason))
     }
 
     /// Fails where the connection has ended before anything was sent on it.
@@ -246,6 +249,22 @@ impl fmt::Debug for Client {
             .field("node", &self.node)
             .field("spki", &spki)
             .finish_non_exhaustive()
+    }
+}
+
+/// Waits for an answer until its deadline. The node was told the same deadline
+/// and ends the call by itself then, which may arrive before we have noticed.
+async fn in_time<T>(
+    deadline: Duration,
+    call: impl Future<Output = Result<T, Reason>>,
+) -> Result<T, Reason> {
+    let began = tokio::time::Instant::now();
+    match tokio::time::timeout(deadline, call).await {
+        Err(_) => Err(Reason::Deadline),
+        Ok(Err(Reason::Cancelled)) if began.elapsed() + AT_ONCE >= deadline => {
+            Err(Reason::Deadline)
+        }
+        Ok(answer) => answer,
     }
 }
 

@@ -52,6 +52,7 @@ const APPLIED: &[(&str, &str)] = &[
          {name: Other, configuration: {a: 1}}]}}",
     ),
     ("the audit policy is replaced", "cluster: {apiServer: {auditPolicy: {kind: Other}}}"),
+    ("an empty audit policy changes nothing", "cluster: {apiServer: {auditPolicy: {}}}"),
     (
         "arguments are replaced",
         "machine: {kubelet: {extraArgs: {v: '5', feature-gates: [C=true], new: ''}}}",

@@ -12,7 +12,12 @@ pub(super) fn merge(old: &mut Value, new: &Node, place: &mut Place<'_>) -> Resul
     if new.is_null() {
         return Ok(());
     }
-    if old.is_null() || place.rule() == Rule::Replaced {
+    let replaced = place.rule() == Rule::Replaced;
+    if replaced && !old.is_null() && matches!(&new.content, Content::Map(it) if it.is_empty()) {
+        // To talosctl a mapping without anything in it is none.
+        return Ok(());
+    }
+    if old.is_null() || replaced {
         *old = new.value(place);
         return Ok(());
     }
