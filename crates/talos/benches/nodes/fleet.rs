@@ -1,6 +1,5 @@
 //! Many simulated nodes: one control plane, and its workers.
 
-use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,10 +13,7 @@ use sim::talos::{
 };
 use sim::{Clock, Effects, Tempo};
 use talos::client::{Apply, Node};
-use talos::config::{
-    CloudProvider, Cni, Contract, ControlPlanes, Encryption, HostDns, Install, InstallDisk,
-    KubeProxy, KubeletCertificates, MachineConfig,
-};
+use talos::config::{Cni, Install, InstallDisk, KubeProxy, MachineConfig};
 use talos::credentials::{Identity, Role};
 use talos::secrets::Bundle;
 use tokio::net::TcpStream;
@@ -117,36 +113,13 @@ impl Fleet {
 
     fn config(&self, place: usize, role: NodeRole) -> MachineConfig {
         let cluster = talos::config::Cluster {
-            name: "fleet".to_owned(),
-            contract: Contract::HostnameDocument,
-            kubernetes: "v1.36.3".to_owned(),
-            endpoint: "https://127.96.0.1:6443".to_owned(),
-            cert_sans: vec![],
-            pod_subnets: vec!["10.244.0.0/16".parse().unwrap()],
-            service_subnets: vec!["10.96.0.0/12".parse().unwrap()],
-            dns_domain: "cluster.local".to_owned(),
             cni: Cni::None,
             kube_proxy: KubeProxy::Disabled,
-            cloud_provider: CloudProvider::None,
-            host_dns: HostDns::NodeOnly,
-            control_planes: ControlPlanes::Reserved,
-            node_subnets: vec![],
-            mirrors: BTreeMap::new(),
-            kubelet_certificates: KubeletCertificates::SelfSigned,
-            inline_manifests: vec![],
-            extra_manifests: vec![],
+            ..talos::config::Cluster::new("fleet", "v1.36.3", "https://127.96.0.1:6443")
         };
-        let image = "ghcr.io/siderolabs/installer:v1.14.1".to_owned();
-        let node = talos::config::Node {
-            role,
-            hostname: format!("node-{place}"),
-            install: Install { disk: InstallDisk::Device("/dev/sda".to_owned()), image },
-            labels: BTreeMap::new(),
-            taints: BTreeMap::new(),
-            interfaces: vec![],
-            nameservers: vec![],
-            encryption: Encryption::default(),
-        };
+        let disk = InstallDisk::Device("/dev/sda".to_owned());
+        let install = Install { disk, image: "ghcr.io/siderolabs/installer:v1.14.1".to_owned() };
+        let node = talos::config::Node::new(role, &format!("node-{place}"), install);
         MachineConfig::render(&self.bundle, &cluster, &node).unwrap()
     }
 }

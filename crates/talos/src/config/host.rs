@@ -119,6 +119,20 @@ pub enum DiskKey {
 }
 
 impl Node {
+    /// A node of which nothing is asked but to be there.
+    pub fn new(role: Role, hostname: &str, install: Install) -> Self {
+        Self {
+            role,
+            hostname: hostname.to_owned(),
+            install,
+            labels: BTreeMap::new(),
+            taints: BTreeMap::new(),
+            interfaces: Vec::new(),
+            nameservers: Vec::new(),
+            encryption: Encryption::default(),
+        }
+    }
+
     pub(super) fn check(&self) -> Result<(), InputError> {
         if !is_hostname(&self.hostname) {
             return Err(InputError::Hostname(self.hostname.clone()));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use events::Secret;
-use ipnet::IpNet;
+use ipnet::{IpNet, Ipv4Net};
 
 use super::Contract;
 
@@ -150,6 +150,34 @@ pub enum InputError {
 }
 
 impl Cluster {
+    /// A cluster as talosctl makes it where nothing else is asked for, in the
+    /// form that every supported version of Talos from 1.12 on accepts.
+    pub fn new(name: &str, kubernetes: &str, endpoint: &str) -> Self {
+        let net = |net: [u8; 4], bits| {
+            Ipv4Net::new(net.into(), bits).expect("a mask has at most 32 bits").into()
+        };
+        Self {
+            name: name.to_owned(),
+            contract: Contract::HostnameDocument,
+            kubernetes: kubernetes.to_owned(),
+            endpoint: endpoint.to_owned(),
+            cert_sans: Vec::new(),
+            pod_subnets: vec![net([10, 244, 0, 0], 16)],
+            service_subnets: vec![net([10, 96, 0, 0], 12)],
+            dns_domain: "cluster.local".to_owned(),
+            cni: Cni::Flannel,
+            kube_proxy: KubeProxy::Enabled,
+            cloud_provider: CloudProvider::None,
+            host_dns: HostDns::ForwardPods,
+            control_planes: ControlPlanes::Reserved,
+            node_subnets: Vec::new(),
+            mirrors: BTreeMap::new(),
+            kubelet_certificates: KubeletCertificates::SelfSigned,
+            inline_manifests: Vec::new(),
+            extra_manifests: Vec::new(),
+        }
+    }
+
     /// Returns the name or address in the endpoint.
     pub(super) fn endpoint_host(&self) -> Option<&str> {
         let authority = self.endpoint.strip_prefix("https://")?.split('/').next()?;

@@ -1,15 +1,11 @@
 //! Whoever climbs: a bundle, an administrator, and the steps of the ladder.
 
-use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use events::Role as NodeRole;
 use talos::client::{Applied, Apply, Bootstrap, Client, ClientError, Node, Reason};
-use talos::config::{
-    CloudProvider, Cluster, Cni, Contract, ControlPlanes, Encryption, HostDns, Install,
-    InstallDisk, KubeProxy, KubeletCertificates, MachineConfig,
-};
+use talos::config::{Cluster, Cni, Install, InstallDisk, KubeProxy, MachineConfig};
 use talos::credentials::{Identity, Role};
 use talos::probe::{Mode, Owner, probe};
 use talos::secrets::Bundle;
@@ -52,19 +48,11 @@ impl Climber {
 
     /// Writes the config of a machine with our own generator.
     pub(crate) fn config(&self, first: Ipv4Addr, name: &str, role: NodeRole) -> MachineConfig {
-        let node = talos::config::Node {
-            role,
-            hostname: name.to_owned(),
-            install: Install {
-                disk: InstallDisk::Device("/dev/sda".to_owned()),
-                image: "ghcr.io/siderolabs/installer:v1.14.1".to_owned(),
-            },
-            labels: BTreeMap::new(),
-            taints: BTreeMap::new(),
-            interfaces: vec![],
-            nameservers: vec![],
-            encryption: Encryption::default(),
+        let install = Install {
+            disk: InstallDisk::Device("/dev/sda".to_owned()),
+            image: "ghcr.io/siderolabs/installer:v1.14.1".to_owned(),
         };
+        let node = talos::config::Node::new(role, name, install);
         let config = MachineConfig::render(&self.bundle, &self.cluster(first), &node).unwrap();
         let text = config.yaml().reveal();
         let mut documents: Vec<serde_json::Value> = serde_saphyr::from_multiple(text).unwrap();
@@ -77,25 +65,10 @@ impl Climber {
 
     fn cluster(&self, first: Ipv4Addr) -> Cluster {
         Cluster {
-            name: "ladder".to_owned(),
-            contract: Contract::HostnameDocument,
-            kubernetes: "v1.36.3".to_owned(),
-            endpoint: format!("https://{first}:6443"),
-            cert_sans: vec![],
-            pod_subnets: vec!["10.244.0.0/16".parse().unwrap()],
-            service_subnets: vec!["10.96.0.0/12".parse().unwrap()],
-            dns_domain: "cluster.local".to_owned(),
             cni: Cni::None,
             kube_proxy: KubeProxy::Disabled,
-            cloud_provider: CloudProvider::None,
-            // Talos in a container takes nothing else.
-            host_dns: HostDns::ForwardPods,
-            control_planes: ControlPlanes::Reserved,
-            node_subnets: vec![],
             mirrors: self.ground.mirrors().into_iter().collect(),
-            kubelet_certificates: KubeletCertificates::SelfSigned,
-            inline_manifests: vec![],
-            extra_manifests: vec![],
+            ..Cluster::new("ladder", "v1.36.3", &format!("https://{first}:6443"))
         }
     }
 

@@ -20,26 +20,7 @@ const WORKER: &str = include_str!("fixtures/worker-v1.12.yaml");
 
 /// What the fixtures were made from.
 pub(crate) fn plain() -> Cluster {
-    Cluster {
-        name: "demo".to_owned(),
-        contract: Contract::HostnameDocument,
-        kubernetes: "v1.33.4".to_owned(),
-        endpoint: "https://10.88.0.10:6443".to_owned(),
-        cert_sans: vec![],
-        pod_subnets: vec!["10.244.0.0/16".parse().unwrap()],
-        service_subnets: vec!["10.96.0.0/12".parse().unwrap()],
-        dns_domain: "cluster.local".to_owned(),
-        cni: Cni::Flannel,
-        kube_proxy: KubeProxy::Enabled,
-        cloud_provider: CloudProvider::None,
-        host_dns: HostDns::ForwardPods,
-        control_planes: ControlPlanes::Reserved,
-        node_subnets: vec![],
-        mirrors: BTreeMap::new(),
-        kubelet_certificates: KubeletCertificates::SelfSigned,
-        inline_manifests: vec![],
-        extra_manifests: vec![],
-    }
+    Cluster::new("demo", "v1.33.4", "https://10.88.0.10:6443")
 }
 
 /// What a cluster with Cilium at Hetzner is made from.
@@ -59,19 +40,11 @@ pub(crate) fn ours() -> Cluster {
 }
 
 pub(crate) fn node(role: Role) -> Node {
-    Node {
-        role,
-        hostname: "demo-cp-1".to_owned(),
-        install: Install {
-            disk: InstallDisk::Device("/dev/sda".to_owned()),
-            image: "ghcr.io/siderolabs/installer:v1.14.1".to_owned(),
-        },
-        labels: BTreeMap::new(),
-        taints: BTreeMap::new(),
-        interfaces: vec![],
-        nameservers: vec![],
-        encryption: Encryption::default(),
-    }
+    let install = Install {
+        disk: InstallDisk::Device("/dev/sda".to_owned()),
+        image: "ghcr.io/siderolabs/installer:v1.14.1".to_owned(),
+    };
+    Node::new(role, "demo-cp-1", install)
 }
 
 /// The config of a control plane.
