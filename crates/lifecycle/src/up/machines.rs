@@ -34,7 +34,7 @@ pub(super) async fn preflight(site: &Site) -> Verdict {
     if !foreign.is_empty() {
         return Verdict::failed(not_ours(site, ours.is_some(), foreign).seen(evidence));
     }
-    match seen.iter().find_map(|(node, sighting)| absent(node, sighting)) {
+    match seen.iter().find_map(|(node, sighting)| absent(node, sighting, ours.is_some())) {
         Some(verdict) => verdict,
         None => Verdict::ready(evidence),
     }
@@ -58,13 +58,13 @@ fn not_ours(site: &Site, has_bundle: bool, foreign: Vec<String>) -> Cause {
         .next(explain(code), "tells more")
 }
 
-/// Returns what to wait for where a machine does not answer. A worker with our
-/// config is closed until a control plane answers, which later stages look at.
-fn absent(node: &NodePlan, sighting: &Sighting) -> Option<Verdict> {
+/// Returns what to wait for where a machine does not answer. A worker that has
+/// our config from an earlier run is closed until a control plane answers.
+fn absent(node: &NodePlan, sighting: &Sighting, ran_before: bool) -> Option<Verdict> {
     let (why, code) = match &sighting.mode {
-        Mode::Maintenance | Mode::Configured(_) | Mode::Unreachable(Reason::Refused) => {
-            return None;
-        }
+        Mode::Maintenance | Mode::Configured(_) => return None,
+        Mode::Unreachable(Reason::Refused) if ran_before => return None,
+        Mode::Unreachable(Reason::Refused) => (Reason::Refused.to_string(), codes::NODE_REFUSES),
         Mode::InTransition => ("it takes its config".to_owned(), codes::NODE_REFUSES),
         Mode::Unreachable(reason) => (reason.to_string(), codes::NODE_UNREACHABLE),
         Mode::NotTalos(why) => (why.clone(), codes::NODE_UNREACHABLE),
