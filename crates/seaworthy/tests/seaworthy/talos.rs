@@ -1,6 +1,10 @@
 //! `talos probe`, at real nodes and at what is none.
 
-use std::net::TcpListener;
+use std::{
+    net::TcpListener,
+    thread::sleep,
+    time::{Duration, Instant},
+};
 
 use serde_json::Value;
 
@@ -44,14 +48,21 @@ fn files_that_are_no_talosconfig_are_named() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a real node takes real time")]
 fn a_real_node_waits_in_maintenance_mode() {
     let Some(mut talos) = rig::need::talos() else { return };
     let address = talos.add("bare").unwrap().address().to_string();
     let workplace = Workplace::new();
-    let ran = (0..120)
-        .map(|_| workplace.run(["talos", "probe", &address, "--timeout", "1s"]))
-        .find(|ran| ran.exit == 0)
-        .unwrap();
+    // Refused at once while the node starts: it is time that has to pass, not a number of tries.
+    let since = Instant::now();
+    let ran = loop {
+        let ran = workplace.run(["talos", "probe", &address, "--timeout", "1s"]);
+        if ran.exit == 0 || since.elapsed() > Duration::from_mins(2) {
+            break ran;
+        }
+        sleep(Duration::from_millis(200));
+    };
+    assert_eq!(ran.exit, 0, "{ran}");
     assert!(ran.stdout.contains("maintenance    The node waits for its config"), "{ran}");
     assert!(ran.stdout.contains("fingerprint  "), "{ran}");
 }
