@@ -43,9 +43,9 @@ pub use read::{
 pub use reading::{Reading, ReadingRecord, parse_yaml, read};
 pub use rules::Rule;
 pub use scalar::{
-    Architecture, Bytes, Cidr, ClusterName, DnsName, Duration, Euro, Extension, FilePath, GitUrl,
-    HttpUrl, HttpsUrl, LabelKey, LabelValue, LoadBalancerType, Location, Mac, NetworkZone,
-    PoolName, ResourceName, ServerType, ServiceUrl, SourceRange, Taint, TaintEffect, Text, Version,
-    Within,
+    Architecture, Bytes, Cidr, ClusterName, DnsName, Duration, Egress, Euro, Extension, FilePath,
+    GitUrl, HttpUrl, HttpsUrl, ImageName, LabelKey, LabelValue, LoadBalancerType, Location, Mac,
+    NetworkZone, PoolName, ResourceName, ServerType, ServiceUrl, SourceRange, Taint, TaintEffect,
+    Text, Version, Within,
 };
 pub use schema::json_schema;

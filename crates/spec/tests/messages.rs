@@ -541,6 +541,14 @@ fn addon_cases() -> Vec<Case> {
     let flux = "cilium: {}\n    flux: { repository: ssh://git@example.com/fleet, path: demo, knownHostsFile: known_hosts }";
     vec![
         case(Rule::NoCni, MACHINES, &[("    cilium: {}\n", "    metrics-server: {}\n")]),
+        case(
+            Rule::NoCni,
+            MACHINES,
+            &[(
+                "    cilium: {}\n",
+                "    metrics-server: {}\n  manifests: [{ name: flannel, path: flannel.yaml }]\n",
+            )],
+        ),
         case(Rule::ForeignAddon, MACHINES, &[("cilium: {}", "cilium: {}\n    hcloud-csi: {}")]),
         case(
             Rule::InlineSecret,

@@ -5,6 +5,8 @@ use super::cloud::{CLOUD, Cloud};
 use super::firewall::{FIREWALL, Firewall};
 use super::group::{CONTROL_PLANE, ControlPlane, POOL, Pool};
 use super::kubernetes::{KUBERNETES, Kubernetes};
+use super::manifest::{MANIFEST, ManifestSource};
+use super::proof::{PROOF, Proof};
 use super::talos::{TALOS, Talos};
 use crate::plan::Stage;
 use crate::read::{
@@ -12,8 +14,7 @@ use crate::read::{
 };
 use crate::rules::Rule;
 use crate::scalar::{
-    ClusterName, Complaint, Duration, Euro, FilePath, Format, Json, LabelKey, LabelValue,
-    ResourceName, Scalar,
+    ClusterName, Complaint, Duration, Euro, Format, Json, LabelKey, LabelValue, Scalar,
 };
 
 /// A cluster as it was asked for.
@@ -39,23 +40,14 @@ pub struct Cluster {
     pub addons: Addons,
     /// What else is applied.
     pub manifests: Vec<ManifestSource>,
+    /// What it is proven with.
+    pub proof: Option<Proof>,
     /// The most it may cost a month.
     pub max_monthly_eur: Option<Spanned<Euro>>,
     /// How long a gate may wait, where the default does not fit.
     pub timeouts: Vec<(Spanned<Stage>, Spanned<Duration>)>,
     /// How long everything has to stay healthy before the cluster counts as proven.
     pub stability_window: Option<Spanned<Duration>>,
-}
-
-/// Objects that are applied besides the addons.
-#[derive(Clone, Debug)]
-pub struct ManifestSource {
-    /// A name for the report.
-    pub name: Spanned<ResourceName>,
-    /// A file or a folder.
-    pub path: Spanned<FilePath>,
-    /// The stage behind which it is applied.
-    pub after: Option<Spanned<Stage>>,
 }
 
 /// The only version of the file so far.
@@ -135,6 +127,11 @@ static SPEC: Shape = Shape {
             "Other objects to apply, from files beside this one.",
         ),
         optional(
+            "proof",
+            Kind::Map(&PROOF),
+            "What the network of pods is proven with, where the default does not fit.",
+        ),
+        optional(
             "maxMonthlyEur",
             Kind::Scalar(Euro::FORMAT),
             "Refuse to build anything that costs more than this a month.",
@@ -148,21 +145,6 @@ static SPEC: Shape = Shape {
             "stabilityWindow",
             Kind::Scalar(Duration::FORMAT),
             "How long everything has to stay healthy before the cluster counts as proven. Default: 2m.",
-        ),
-    ]],
-    pick: Pick::Any,
-};
-
-static MANIFEST: Shape = Shape {
-    name: "Manifest",
-    doc: "Objects that are applied besides the addons.",
-    groups: &[&[
-        required("name", Kind::Scalar(ResourceName::FORMAT), "A name for the report."),
-        required("path", Kind::Scalar(FilePath::FORMAT), "A YAML file, or a folder of them."),
-        optional(
-            "after",
-            Kind::Scalar(Stage::FORMAT),
-            "The stage behind which the objects are applied. Default: ready.",
         ),
     ]],
     pick: Pick::Any,
@@ -185,6 +167,7 @@ impl Cluster {
             firewall: spec.map("firewall").map(Firewall::decode),
             addons: spec.map("addons").map(Addons::decode).unwrap_or_default(),
             manifests: spec.maps("manifests").into_iter().map(ManifestSource::decode).collect(),
+            proof: spec.map("proof").map(Proof::decode),
             max_monthly_eur: spec.optional("maxMonthlyEur"),
             timeouts: spec.table("timeouts"),
             stability_window: spec.optional("stabilityWindow"),
@@ -278,18 +261,6 @@ fn talos_config(root: &Node) -> Option<Span> {
 fn is_foreign_group(api_version: &str) -> bool {
     let group = api_version.split_once('/').map(|(group, _)| group);
     group.is_some_and(|group| nearest(group, ["seaworthy.dev"]).is_none())
-}
-
-impl ManifestSource {
-    fn decode(fields: Fields<'_>) -> Self {
-        let manifest = Self {
-            name: fields.required("name"),
-            path: fields.required("path"),
-            after: fields.optional("after"),
-        };
-        fields.finish();
-        manifest
-    }
 }
 
 impl Scalar for ApiVersion {

@@ -5,6 +5,7 @@
 
 mod addon;
 mod disk;
+mod extra;
 mod firewall;
 mod label;
 mod network;
@@ -19,6 +20,7 @@ mod whole;
 pub use addon::AddonPlan;
 pub use disk::{DiskTraits, InstallDisk};
 pub use events::{ClusterId, Role};
+pub use extra::{ManifestPlan, ProofPlan};
 pub use firewall::{FirewallPlan, FirewallRule};
 pub use label::LabelSet;
 pub use network::{NetworkPlan, PoolSubnet};

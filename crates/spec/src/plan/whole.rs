@@ -6,6 +6,7 @@ use std::net::Ipv4Addr;
 use serde::Serialize;
 
 use super::addon::{AddonPlan, addons};
+use super::extra::{ManifestPlan, ProofPlan, manifests};
 use super::firewall::{FirewallPlan, firewall};
 use super::label::LabelSet;
 use super::network::NetworkPlan;
@@ -66,6 +67,12 @@ pub struct Plan {
     pub labels: LabelSet,
     /// The addons, in the order in which they are needed.
     pub addons: Vec<AddonPlan>,
+    /// What is applied besides.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub manifests: Vec<ManifestPlan>,
+    /// What the network of pods is proven with.
+    #[serde(skip_serializing_if = "ProofPlan::is_default")]
+    pub proof: ProofPlan,
     /// How long gates may wait.
     pub timeouts: Timeouts,
     /// How long everything has to stay healthy.
@@ -146,6 +153,8 @@ impl Plan {
             system: SystemPlan::of(cluster),
             labels: LabelSet::of_cluster(cluster, id),
             addons: addons(cluster),
+            manifests: manifests(cluster),
+            proof: ProofPlan::of(cluster),
             timeouts: Timeouts::of(cluster),
             stability_window: cluster
                 .stability_window

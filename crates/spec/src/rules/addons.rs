@@ -2,7 +2,8 @@
 
 use super::Rule;
 use crate::cluster::{
-    Addon, AddonName, AddonOptions, CloudKind, Cluster, Delivery, GitAccess, SealingKey,
+    Addon, AddonName, AddonOptions, After, CloudKind, Cluster, Delivery, GitAccess, ManifestSource,
+    SealingKey,
 };
 use crate::read::{Problem, Problems, Span};
 
@@ -28,17 +29,22 @@ pub(super) fn check(cluster: &Cluster, problems: &Problems) {
 
 fn check_cni(cluster: &Cluster, problems: &Problems) {
     // Manifests may bring a pod network of their own.
-    if cluster.addons.get(AddonName::Cilium).is_none() && cluster.manifests.is_empty() {
-        problems.push(
-            Problem::error(
-                Rule::NoCni,
-                cluster.addons.at().unwrap_or(cluster.kubernetes.version.span),
-                "the cluster has no pod network",
-            )
-            .label("add `cilium: {}` to `addons`")
-            .note("without one no node becomes ready"),
-        );
+    let brings_one = |manifest: &ManifestSource| manifest.after() == After::Api;
+    if cluster.addons.get(AddonName::Cilium).is_some() || cluster.manifests.iter().any(brings_one) {
+        return;
     }
+    let problem = Problem::error(
+        Rule::NoCni,
+        cluster.addons.at().unwrap_or(cluster.kubernetes.version.span),
+        "the cluster has no pod network",
+    );
+    let problem = problem.label("add `cilium: {}` to `addons`");
+    problems.push(match cluster.manifests.first() {
+        None => problem.note("without one no node becomes ready"),
+        Some(manifest) => problem
+            .related(manifest.name.span, "if this brings one, it needs `after: api`")
+            .note("no node becomes ready without one, so that nothing behind `ready` can bring it"),
+    });
 }
 
 fn check_cloud(cluster: &Cluster, addon: &Addon, problems: &Problems) {
