@@ -27,6 +27,7 @@ pub mod hcloud_ccm;
 pub mod hcloud_csi;
 mod manifest;
 pub mod metrics_server;
+pub mod pod_network;
 pub mod probe;
 mod rendered;
 pub mod seal;

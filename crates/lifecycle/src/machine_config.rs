@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use events::Role;
 use ipnet::{IpNet, Ipv4Net};
 use spec::plan::{AssignedLater, DiskTraits, Endpoint, Hardware, NodePlan, Plan, San};
-use spec::{CloudKind, DiskKey, PatchTarget, Taint};
+use spec::{AddonName, CloudKind, DiskKey, PatchTarget, Taint};
 use talos::config::patch::{Patch, PatchError};
 use talos::config::{
     Addressing, CloudProvider, Cluster, Cni, Contract, ControlPlanes, DiskSelector, Encryption,
@@ -95,8 +95,13 @@ fn cluster(
         pod_subnets: vec![IpNet::V4(plan.network.pods.net())],
         service_subnets: vec![IpNet::V4(plan.network.services.net())],
         dns_domain: system.domain.clone().unwrap_or_else(|| "cluster.local".to_owned()),
+        // Pods get their network from an addon or from manifests, never from Talos.
         cni: Cni::None,
-        kube_proxy: KubeProxy::Disabled,
+        kube_proxy: if plan.addons.iter().any(|addon| addon.name == AddonName::Cilium) {
+            KubeProxy::Disabled
+        } else {
+            KubeProxy::Enabled
+        },
         cloud_provider: match plan.cloud {
             CloudKind::Hetzner => CloudProvider::External,
             CloudKind::Proxmox | CloudKind::Machines => CloudProvider::None,

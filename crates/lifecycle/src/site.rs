@@ -17,8 +17,8 @@ use talos::credentials::{Identity, IdentityError};
 use talos::pki::SpkiHash;
 use talos::secrets::Bundle;
 
-use crate::MachinePatch;
 use crate::hetzner::{Clerk, Wanted};
+use crate::{MachinePatch, Manifest};
 
 /// The place where a cluster is built.
 ///
@@ -45,6 +45,8 @@ pub struct Site {
     pub source: Option<Source>,
     /// Changes to machine configs, in this order.
     pub patches: Vec<MachinePatch>,
+    /// What is applied besides addons, in this order.
+    pub manifests: Vec<Manifest>,
     bundle: OnceLock<Bundle>,
     sealing_key: OnceLock<SealingKey>,
     talos_admin: OnceLock<Identity>,
@@ -126,6 +128,7 @@ impl Site {
             token: Secret::new(""),
             source: None,
             patches: Vec::new(),
+            manifests: Vec::new(),
             bundle: OnceLock::new(),
             sealing_key: OnceLock::new(),
             talos_admin: OnceLock::new(),

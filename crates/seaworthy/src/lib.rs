@@ -15,6 +15,7 @@ mod exit;
 mod git_access;
 mod kept;
 mod machine_patches;
+mod manifest_files;
 mod paint;
 mod reading;
 mod reference;

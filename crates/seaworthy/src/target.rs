@@ -9,7 +9,7 @@ use clap::Args;
 use clouds::hetzner::{Endpoint, Hetzner, Settings, Trust};
 use engine::{Chance, StateFolder};
 use events::{Clock, ClusterId, Digest, Secret};
-use lifecycle::{GitAccess, Ground, MachinePatch, Site, Source};
+use lifecycle::{GitAccess, Ground, MachinePatch, Manifest, Site, Source};
 use spec::plan::{Stage, Timeouts};
 use spec::{AddonName, AddonOptions, CloudKind, Cluster, Duration, Plan, SourceRange};
 
@@ -19,6 +19,7 @@ use crate::commands::{CLUSTER_FILE, read_cluster, state_dir};
 use crate::exit::Exit;
 use crate::git_access;
 use crate::machine_patches;
+use crate::manifest_files;
 use crate::rehearsed::Rehearsed;
 use crate::standing::Reach;
 use crate::ui::Ui;
@@ -139,7 +140,8 @@ impl TargetArgs {
         let patches = machine_patches::read(&cluster, self.file(), &bytes)?;
         let mut target =
             Target::with(cluster, &bytes, &state, &self.cloud, timeouts, token, source)?;
-        target.patch_machines(patches);
+        let manifests = manifest_files::read(&target.site.plan, beside)?;
+        target.furnish(patches, manifests);
         Ok(target)
     }
 }
@@ -200,10 +202,10 @@ impl Target {
         Ok(Self { cluster, digest, folder, site: Arc::new(site), token, speed })
     }
 
-    /// Has machine configs changed.
-    fn patch_machines(&mut self, patches: Vec<MachinePatch>) {
+    /// Gives the site what lies in files beside the cluster file.
+    fn furnish(&mut self, patches: Vec<MachinePatch>, manifests: Vec<Manifest>) {
         let site = Arc::get_mut(&mut self.site).expect("nobody else has seen the site yet");
-        site.patches = patches;
+        (site.patches, site.manifests) = (patches, manifests);
     }
 
     /// Refuses to go on where the firewall is to let this machine in and nobody

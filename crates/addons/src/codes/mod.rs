@@ -39,6 +39,8 @@ pub const CILIUM_AGENT_MISSING: Code = Code(410);
 pub const CILIUM_TAINT_LEFT: Code = Code(411);
 /// A node says that its network does not work.
 pub const NETWORK_UNAVAILABLE: Code = Code(413);
+/// A node has no working pod of the pod network.
+pub const POD_NETWORK_MISSING: Code = Code(414);
 /// The cloud controller has not initialised a node.
 pub const NODE_UNINITIALIZED: Code = Code(420);
 /// A node claims to be another server.
@@ -69,6 +71,8 @@ pub const FLUX_OBJECT_MISSING: Code = Code(453);
 pub const FLUX_SUSPENDED: Code = Code(454);
 /// The metrics API does not answer.
 pub const METRICS_UNAVAILABLE: Code = Code(460);
+/// Something that the cluster file's manifests bring is not ready.
+pub const MANIFEST_NOT_READY: Code = Code(470);
 
 /// Returns the page of a code, if it is one of these.
 pub fn page(code: Code) -> Option<&'static Page> {

@@ -3,10 +3,11 @@
 use super::{
     ADDRESS_WRONG, CILIUM_AGENT_MISSING, CILIUM_TAINT_LEFT, CSI_DRIVER_UNREGISTERED,
     CSI_PLUGIN_MISSING, FLUX_BEHIND, FLUX_NOT_READY, FLUX_OBJECT_MISSING, FLUX_STALLED,
-    FLUX_SUSPENDED, IMAGE_NOT_PULLED, METRICS_UNAVAILABLE, NETWORK_UNAVAILABLE, NODE_ABSENT,
-    NODE_UNINITIALIZED, POD_CRASHES, POD_MISCONFIGURED, POD_UNSCHEDULABLE, PROVIDER_ID_WRONG, Page,
-    ROUTE_MISSING, SEALING_CERTIFICATE_UNREADABLE, SEALING_KEY_FOREIGN, STORAGE_OBJECT_MISSING,
-    VOLUME_NOT_MOUNTED, WORKLOAD_BEHIND, WORKLOAD_MISSING,
+    FLUX_SUSPENDED, IMAGE_NOT_PULLED, MANIFEST_NOT_READY, METRICS_UNAVAILABLE, NETWORK_UNAVAILABLE,
+    NODE_ABSENT, NODE_UNINITIALIZED, POD_CRASHES, POD_MISCONFIGURED, POD_NETWORK_MISSING,
+    POD_UNSCHEDULABLE, PROVIDER_ID_WRONG, Page, ROUTE_MISSING, SEALING_CERTIFICATE_UNREADABLE,
+    SEALING_KEY_FOREIGN, STORAGE_OBJECT_MISSING, VOLUME_NOT_MOUNTED, WORKLOAD_BEHIND,
+    WORKLOAD_MISSING,
 };
 
 /// The pages, by code.
@@ -250,6 +251,28 @@ What to do
 
 Read the condition's reason. `NoRouteCreated` is the cloud controller's: see its
 log. Otherwise see the network plugin's agent on that node.
+",
+    },
+    Page {
+        code: POD_NETWORK_MISSING,
+        title: "a node has no working pod of the pod network",
+        text: "\
+What it means
+
+The cluster's own manifests bring the pod network, as a DaemonSet. On this node
+none of its pods works. Pods there get no address, or no way to the pods of
+other nodes; without a network from the beginning the node is not ready at all.
+
+How to see it
+
+    kubectl get pods -A -o wide --field-selector spec.nodeName=NODE
+    kubectl -n NAMESPACE describe daemonset NAME
+
+What to do
+
+Where there is no pod at all, the DaemonSet does not want the node: compare the
+node's taints and labels with the set's tolerations and node selector. Where
+there is one, its state and its log say what it lacks.
 ",
     },
     Page {
@@ -559,6 +582,26 @@ What to do
 The condition's message says which step failed. `MissingEndpoints` is a pod that
 is not ready; a timeout is the pod network between a control plane and the pod;
 a certificate error is about the kubelets' certificates.
+",
+    },
+    Page {
+        code: MANIFEST_NOT_READY,
+        title: "what the cluster file's manifests bring is not ready",
+        text: "\
+What it means
+
+The cluster file names manifests. They were applied, and an object of them is
+not what it should be: a workload without all of its pods, a claim that is not
+bound, a condition that is false.
+
+How to see it
+
+    seaworthy explain KIND/NAME -n NAMESPACE
+
+What to do
+
+The chain of causes ends with what to mend. Mend it in the manifest, not only in
+the cluster: the next run applies the manifest again.
 ",
     },
 ];

@@ -1,5 +1,7 @@
 //! A workload with a pod on every node.
 
+use std::collections::BTreeMap;
+
 use events::{Code, Failure};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -17,9 +19,9 @@ pub(crate) struct PerNode<'a> {
     /// Its namespace.
     pub(crate) namespace: &'a str,
     /// Its name.
-    pub(crate) name: &'static str,
+    pub(crate) name: &'a str,
     /// The labels of its pods.
-    pub(crate) labels: &'static str,
+    pub(crate) labels: &'a str,
     /// What it is called if a node has no working pod.
     pub(crate) missing: Code,
 }
@@ -42,21 +44,32 @@ impl PerNode<'_> {
         roll: &Roll<'_>,
         inquiry: &mut Inquiry,
     ) -> Result<(), Failure> {
-        let pods = seen.list(&self.pods())?;
+        let lacking = self.lacking(seen, roll)?;
         let Some(set) = seen.get(&self.set())? else {
             inquiry.found(self.absent());
             return Ok(());
         };
-        let events = seen.hints(&Look::all_in(kinds::EVENT, self.namespace));
-        let pods: Vec<_> = pods.iter().filter(|pod| is_owned(pod, set)).collect();
-        let lacking: Vec<_> = roll
-            .iter()
-            .filter_map(|node| self.on_node(name(node), &pods, events, seen.time()))
-            .collect();
         let numbers = if lacking.is_empty() { self.numbers(set, roll.len()) } else { None };
-        inquiry.found_all(lacking.into_iter().chain(numbers));
+        inquiry.found_all(lacking.into_values().chain(numbers));
         inquiry.fact(format!("daemonset {}", self.name), counts(set));
         Ok(())
+    }
+
+    /// Returns what is the matter on each node that has no working pod.
+    pub(crate) fn lacking<'a>(
+        &self,
+        seen: &'a Seen,
+        roll: &Roll<'a>,
+    ) -> Result<BTreeMap<&'a str, Finding>, Failure> {
+        let pods = seen.list(&self.pods())?;
+        let Some(set) = seen.get(&self.set())? else {
+            return Ok(roll.iter().map(|node| (name(node), self.absent())).collect());
+        };
+        let events = seen.hints(&Look::all_in(kinds::EVENT, self.namespace));
+        let pods: Vec<_> = pods.iter().filter(|pod| is_owned(pod, set)).collect();
+        let on_node =
+            |node| Some((name(node), self.on_node(name(node), &pods, events, seen.time())?));
+        Ok(roll.iter().filter_map(on_node).collect())
     }
 
     fn set(&self) -> Look {

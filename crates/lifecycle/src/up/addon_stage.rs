@@ -14,7 +14,7 @@ use spec::plan::Stage;
 use super::ready;
 use crate::addon::{self, Part};
 use crate::ssh_key::SshKeyFile;
-use crate::{GitAccess, Site, delivery, kube, sealing_key};
+use crate::{GitAccess, Site, delivery, kube, manifests, sealing_key};
 
 /// What can be searched for in all that is written.
 const SHORTEST_SECRET: usize = 8;
@@ -37,7 +37,7 @@ pub(super) async fn act(site: &Site, hands: &Hands, stage: Stage) -> Result<(), 
     for part in Part::of(&site.plan, stage).into_iter().chain(metrics) {
         deliver(site, hands, part).await?;
     }
-    Ok(())
+    manifests::deliver(site, hands, stage).await
 }
 
 /// Says once which key the repository has to let in.
@@ -73,9 +73,33 @@ async fn deliver(site: &Site, hands: &Hands, part: Part<'_>) -> Result<(), ActEr
     delivery::apply(site, hands, objects).await
 }
 
-/// Looks whether the addon of a stage works.
+/// Looks whether the addon of a stage works, and what the file brings besides.
 pub(super) async fn look(site: &Site, stage: Stage) -> Verdict {
-    judge(site, Part::of(&site.plan, stage)).await
+    let part = Part::of(&site.plan, stage);
+    if !manifests::are_of(&site.plan, stage) {
+        return judge(site, part).await;
+    }
+    if let Some(verdict) = ready::somebody_is_absent(site).await {
+        return verdict;
+    }
+    let addon = match part {
+        Some(part) => Some(judge(site, Some(part)).await),
+        None => None,
+    };
+    match addon {
+        Some(verdict) if !matches!(verdict, Verdict::Ready { .. }) => verdict,
+        addon => both(addon, manifests::look(site, stage).await),
+    }
+}
+
+/// Two that are ready are told as one.
+fn both(addon: Option<Verdict>, manifests: Verdict) -> Verdict {
+    match (addon, manifests) {
+        (Some(Verdict::Ready { evidence }), Verdict::Ready { evidence: more }) => {
+            Verdict::ready(evidence.fact("manifests", more.summary))
+        }
+        (_, manifests) => manifests,
+    }
 }
 
 /// Looks whether metrics-server works.
@@ -112,6 +136,7 @@ pub(super) fn skip(plan: &spec::Plan, stage: Stage) -> Option<Skip> {
             "the machines exist already"
         }
         (Stage::Gitops, None) if Part::metrics(plan).is_some() => return None,
+        (_, None) if manifests::are_of(plan, stage) => return None,
         (Stage::Cni | Stage::Cloud | Stage::Storage | Stage::Seal | Stage::Gitops, None) => {
             "the cluster file does not ask for it"
         }
@@ -140,7 +165,9 @@ pub(super) fn arrange(plan: &spec::Plan, stages: &mut [PlannedStage]) {
         stage.checks.retain(|check| match check.name.as_str() {
             METRICS => metrics.is_some(),
             // Where nothing is left, the stage says that it is left out.
-            own if own == stage.name.as_str() => flux.is_some() || metrics.is_none(),
+            own if own == stage.name.as_str() => {
+                flux.is_some() || metrics.is_none() || manifests::are_of(plan, Stage::Gitops)
+            }
             _ => true,
         });
     }

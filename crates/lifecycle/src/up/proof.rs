@@ -1,20 +1,20 @@
 //! `proof`: pods on all nodes reach each other, names and the world outside,
 //! and everything stays healthy.
 
+use std::net::IpAddr;
+
 use addons::probe::{DATAPATH_PORT, Datapath, ProbeKind};
 use engine::{ActError, Hands};
 use events::{Because, Cause, Code, Evidence, Failure, NodeName, Verdict};
 use futures::stream::{self, StreamExt as _};
 use serde_json::Value;
+use spec::Egress;
 use spec::plan::Stage;
 
 use super::probing::Probing;
 use super::{addon_stage, ready};
 use crate::hetzner::explain;
-use crate::{Site, codes, kube, node_trouble};
-
-/// Kubernetes' own test server: it dials others when asked to.
-const IMAGE: &str = "registry.k8s.io/e2e-test-images/agnhost:2.57";
+use crate::{Site, codes, kube, manifests, node_trouble};
 
 /// More than fits into one packet anywhere on the way.
 const LARGE: usize = 2_000;
@@ -49,8 +49,8 @@ pub(super) async fn probe(site: &Site, hands: &Hands) -> Result<Verdict, ActErro
         site.plan.nodes.iter().map(|node| NodeName::from(node.name.as_str())).collect();
     let count = nodes.len();
     if probing.found().is_none() {
-        let datapath =
-            Datapath { run: hands.eyes().run(), nodes: nodes.clone(), image: IMAGE.to_owned() };
+        let image = site.plan.proof.image.clone();
+        let datapath = Datapath { run: hands.eyes().run(), nodes, image };
         probing.make(datapath.objects()).await?;
         let addresses = match addresses(site, &datapath).await? {
             Ok(addresses) => addresses,
@@ -64,16 +64,30 @@ pub(super) async fn probe(site: &Site, hands: &Hands) -> Result<Verdict, ActErro
     Ok(match probing.clear().await? {
         Some(verdict) => verdict,
         None => Verdict::ready(
-            Evidence::new(format!("datapath {count}×{count}, DNS, egress"))
+            Evidence::new(proven(site))
                 .fact("pairs, with small and large packets", count * count)
-                .fact("names", "inside and outside")
-                .fact("egress", OUTSIDE),
+                .fact("names", names(&site.plan.proof.egress))
+                .fact("egress", site.plan.proof.egress.to_string()),
         ),
     })
 }
 
-/// A name and a server that everybody may ask.
-const OUTSIDE: &str = "example.com";
+/// Returns what is proven, in short. What nobody asked for is not said.
+fn proven(site: &Site) -> String {
+    let count = site.plan.nodes.len();
+    match site.plan.proof.egress {
+        Egress::None => format!("datapath {count}×{count}, DNS"),
+        Egress::Page { .. } => format!("datapath {count}×{count}, DNS, egress"),
+    }
+}
+
+/// Names of the world are only proven where one was asked for.
+fn names(egress: &Egress) -> &'static str {
+    match egress {
+        Egress::Page { host, .. } if host.parse::<IpAddr>().is_err() => "inside and outside",
+        Egress::Page { .. } | Egress::None => "inside",
+    }
+}
 
 /// Returns the addresses of the probe pods, once all are ready.
 async fn addresses(
@@ -106,7 +120,7 @@ async fn matrix(
     datapath: &Datapath,
     addresses: &[(NodeName, String)],
 ) -> Result<Option<Verdict>, Failure> {
-    let asked = questions(datapath, addresses)
+    let asked = questions(&site.plan, datapath, addresses)
         .into_iter()
         .map(|question| async move { (ask(site, datapath, &question).await, question) });
     let mut answers = stream::iter(asked).buffered(QUESTIONS_AT_ONCE);
@@ -129,10 +143,14 @@ async fn matrix(
     Ok(Some(Verdict::not_yet(Because::new(first).in_the_end(cause))))
 }
 
-fn questions(datapath: &Datapath, addresses: &[(NodeName, String)]) -> Vec<Question> {
+fn questions(
+    plan: &spec::Plan,
+    datapath: &Datapath,
+    addresses: &[(NodeName, String)],
+) -> Vec<Question> {
     let large = "x".repeat(LARGE);
-    let service =
-        format!("{}.{}.svc.cluster.local", Datapath::SERVICE, datapath.mark().namespace());
+    let domain = plan.system.domain.as_deref().unwrap_or("cluster.local");
+    let service = format!("{}.{}.svc.{domain}", Datapath::SERVICE, datapath.mark().namespace());
     let mut questions = Vec::new();
     for (from, _) in addresses {
         for (to, ip) in addresses {
@@ -163,7 +181,9 @@ fn questions(datapath: &Datapath, addresses: &[(NodeName, String)]) -> Vec<Quest
             code,
         };
         questions.push(named(&service, DATAPATH_PORT, "hostname", codes::DATAPATH_BROKEN));
-        questions.push(named(OUTSIDE, 80, "index.html", codes::EGRESS_BROKEN));
+        if let Egress::Page { host, port, path } = &plan.proof.egress {
+            questions.push(named(host, *port, path, codes::EGRESS_BROKEN));
+        }
     }
     questions
 }
@@ -212,9 +232,16 @@ pub(super) async fn look(site: &Site) -> Verdict {
     if !matches!(verdict, Verdict::Ready { .. }) {
         return unstable(verdict);
     }
-    let (window, count) = (site.plan.stability_window, site.plan.nodes.len());
-    let summary = format!("datapath {count}×{count}, DNS, egress; {window} stable");
-    Verdict::ready(Evidence::new(summary).fact("nodes", count))
+    for stage in [Stage::Gitops, Stage::Proof] {
+        if manifests::are_of(&site.plan, stage) {
+            let verdict = manifests::look(site, stage).await;
+            if !matches!(verdict, Verdict::Ready { .. }) {
+                return unstable(verdict);
+            }
+        }
+    }
+    let summary = format!("{}; {} stable", proven(site), site.plan.stability_window);
+    Verdict::ready(Evidence::new(summary).fact("nodes", site.plan.nodes.len()))
 }
 
 /// All of it was ready before: what is not any more did not stay so.

@@ -10,7 +10,7 @@ use super::{
     addon_stage, api, config, etcd, identity, image, network, nodes, preflight, proof, ready,
     seal_probe, secrets, storage_probe,
 };
-use crate::{Site, next_step};
+use crate::{Site, manifests, next_step};
 
 /// The doing behind the stages of `up`.
 #[derive(Clone)]
@@ -50,12 +50,8 @@ impl Work for Up {
             stage @ (Stage::Cni | Stage::Cloud | Stage::Storage | Stage::Seal | Stage::Gitops) => {
                 addon_stage::act(site, hands, stage).await
             }
-            Stage::Preflight
-            | Stage::Image
-            | Stage::Identity
-            | Stage::Api
-            | Stage::Ready
-            | Stage::Proof => Ok(()),
+            Stage::Preflight | Stage::Image | Stage::Identity | Stage::Api | Stage::Ready => Ok(()),
+            Stage::Proof => manifests::deliver(site, hands, Stage::Proof).await,
         }
     }
 
