@@ -98,7 +98,7 @@ pub fn talos_cluster(shape: Shape) -> Option<TalosCluster> {
 /// Says whether Talos nodes could be started, without starting one.
 #[track_caller]
 pub fn talos_parts() -> Option<()> {
-    present(talos::parts())?;
+    present(&talos::parts())?;
     match Host::obstacle() {
         Some(obstacle) => skip(&obstacle),
         None => Some(()),

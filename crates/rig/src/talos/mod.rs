@@ -18,6 +18,7 @@ mod ctl;
 mod depot;
 mod host;
 mod node;
+mod pods;
 mod root;
 
 use std::io;
@@ -30,8 +31,10 @@ pub use cluster::{Shape, TalosCluster, kubelet_settings};
 pub use ctl::{Talosctl, TalosctlError};
 pub use host::Host;
 pub use node::TalosNode;
+pub use pods::PodImages;
 
 use crate::control_plane::{StartError, binary};
+use crate::image::Image;
 use crate::janitor::Leftover;
 use crate::kubectl::KubectlError;
 use crate::node::NodeError;
@@ -122,6 +125,15 @@ impl From<StartError> for TalosError {
 impl Talos {
     /// Makes the bridge and the registry; nodes are added to it.
     pub fn start() -> Result<Self, TalosError> {
+        Self::serving(&[])
+    }
+
+    /// The same, with images for pods of the test's own.
+    pub fn with(pods: &PodImages) -> Result<Self, TalosError> {
+        Self::serving(&pods.all())
+    }
+
+    fn serving(more: &[Image]) -> Result<Self, TalosError> {
         if let Some(obstacle) = Host::obstacle() {
             return Err(TalosError::Obstacle(obstacle));
         }
@@ -130,8 +142,9 @@ impl Talos {
         let bridge = Bridge::create(&mut run)?;
         let cgroup = cgroup::create(&mut run)?;
         let address = SocketAddr::from((bridge.address(), 0));
-        let registry = Registry::start_at(address, depot.images())
-            .map_err(|source| TalosError::Depot { source })?;
+        let images = [&depot.images(), more].concat();
+        let registry =
+            Registry::start_at(address, images).map_err(|source| TalosError::Depot { source })?;
         let talosctl = Talosctl::new(&binary("talosctl")?, &run.folder("home")?);
         Ok(Self { nodes: Vec::new(), registry, bridge, depot, cgroup, talosctl, run: Some(run) })
     }
@@ -182,7 +195,7 @@ impl Talos {
     }
 }
 
-/// Returns the components that real nodes need.
-pub fn parts() -> &'static [&'static str] {
-    &depot::PARTS
+/// Returns the components that real nodes and their pods need.
+pub fn parts() -> Vec<&'static str> {
+    [&depot::PARTS[..], &["rig-net"]].concat()
 }

@@ -20,6 +20,7 @@ mod help;
 mod interruption;
 #[path = "../../../objects/tests/objects/kwok.rs"]
 mod kwok;
+mod machines;
 mod no_answer;
 mod quay;
 mod real_sets;
@@ -32,3 +33,4 @@ mod talos;
 mod verify;
 mod wait;
 mod workplace;
+mod yard;

@@ -1,0 +1,3 @@
+module seaworthy.dev/rig/net
+
+go 1.26.0
