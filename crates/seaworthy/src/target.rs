@@ -9,7 +9,7 @@ use clap::Args;
 use clouds::hetzner::{Endpoint, Hetzner, Settings, Trust};
 use engine::{Chance, StateFolder};
 use events::{Clock, ClusterId, Digest, Secret};
-use lifecycle::{GitAccess, Ground, MachinePatch, Manifest, Site, Source};
+use lifecycle::{GitAccess, Ground, Site, Source};
 use spec::plan::{Stage, Timeouts};
 use spec::{AddonName, AddonOptions, CloudKind, Cluster, Duration, Plan, SourceRange};
 
@@ -127,7 +127,11 @@ impl TargetArgs {
     ) -> Result<Target, CommandError> {
         if self.rehearsal {
             let (rehearsed, reach) = self.rehearsed(shared, ui)?;
-            return rehearsed.target(&reach);
+            let mut target = rehearsed.target(&reach)?;
+            if let Some(file) = &self.file {
+                target.furnish(file, &rehearsed.bytes)?;
+            }
+            return Ok(target);
         }
         let (cluster, bytes) = read_cluster(self.file(), ui)?;
         let state = state_dir(shared.state_dir.as_ref(), self.file()).join(cluster.name.as_str());
@@ -137,11 +141,9 @@ impl TargetArgs {
         };
         let beside = self.file().parent().unwrap_or(Path::new(""));
         let source = source(&cluster, newest_commit, |git| git_access::read(git, beside))?;
-        let patches = machine_patches::read(&cluster, self.file(), &bytes)?;
         let mut target =
             Target::with(cluster, &bytes, &state, &self.cloud, timeouts, token, source)?;
-        let manifests = manifest_files::read(&target.site.plan, beside)?;
-        target.furnish(patches, manifests);
+        target.furnish(self.file(), &bytes)?;
         Ok(target)
     }
 }
@@ -202,10 +204,14 @@ impl Target {
         Ok(Self { cluster, digest, folder, site: Arc::new(site), token, speed })
     }
 
-    /// Gives the site what lies in files beside the cluster file.
-    fn furnish(&mut self, patches: Vec<MachinePatch>, manifests: Vec<Manifest>) {
+    /// Gives the site what the cluster file holds or names besides: patches
+    /// and manifests.
+    pub(crate) fn furnish(&mut self, file: &Path, bytes: &[u8]) -> Result<(), CommandError> {
         let site = Arc::get_mut(&mut self.site).expect("nobody else has seen the site yet");
-        (site.patches, site.manifests) = (patches, manifests);
+        let beside = file.parent().unwrap_or(Path::new(""));
+        site.patches = machine_patches::read(&self.cluster, file, bytes)?;
+        site.manifests = manifest_files::read(&site.plan, beside)?;
+        Ok(())
     }
 
     /// Refuses to go on where the firewall is to let this machine in and nobody

@@ -8,11 +8,12 @@ use std::process::{Command, Stdio};
 
 use clap::Args;
 use events::{Code, Plan, Role, private};
+use lifecycle::Ground;
 use report::terminal::say;
 use sim::admin::Question;
 use sim::world::fault::{Expected, FAULTS, Fault};
-use spec::Cluster;
 use spec::plan::Stage;
+use spec::{CloudKind, Cluster};
 
 use super::sim::{ask, named, struck};
 use super::{down, palette, read_cluster, state_dir, up};
@@ -64,6 +65,7 @@ pub(crate) fn run(args: &RehearseArgs, shared: &Shared, ui: &Ui) -> Result<(), C
         return list(ui);
     }
     let (cluster, bytes) = read(args, ui)?;
+    can_be_simulated(&cluster)?;
     let file = args.file.clone().unwrap_or_default();
     let state = state_dir(shared.state_dir.as_ref(), &file);
     let (folder, standing) = standing::place(&state, cluster.name.as_str())?;
@@ -79,11 +81,26 @@ pub(crate) fn run(args: &RehearseArgs, shared: &Shared, ui: &Ui) -> Result<(), C
         }
         None => begin(&rehearsed, args)?,
     };
-    let target = rehearsed.target(&reach)?;
+    let mut target = rehearsed.target(&reach)?;
+    if let Some(file) = &args.file {
+        target.furnish(file, &rehearsed.bytes)?;
+    }
     let mut order = up::order(target, args.until)?;
     "rehearse".clone_into(&mut order.plan.command);
     let told = running::run(order, ui).map(|_| ());
     end(&rehearsed, args, &reach, told, ui)
+}
+
+/// Machines have addresses of their own: a rehearsal would talk to the real ones.
+fn can_be_simulated(cluster: &Cluster) -> Result<(), CommandError> {
+    match cluster.cloud.kind() {
+        CloudKind::Hetzner => Ok(()),
+        other => {
+            let message = format!("a cluster on {} cannot be rehearsed", other.as_str());
+            Err(CommandError::say(Exit::Usage, message)
+                .hint("there is a simulator of Hetzner Cloud only; nothing was done"))
+        }
+    }
 }
 
 /// Reads the cluster file, or the one that is built in.
@@ -197,7 +214,9 @@ fn take_down(rehearsed: &Rehearsed, standing: Option<Reach>, ui: &Ui) -> Result<
         return Err(standing::none_stands());
     };
     let target = rehearsed.target(&reach)?;
-    let hetzner = down::cloud_of(&target)?;
+    let Ground::Hetzner(hetzner) = target.site.ground.clone() else {
+        return Err(CommandError::say(Exit::Internal, "only Hetzner is rehearsed"));
+    };
     let mut order = down::order(target, hetzner);
     Plan::REHEARSED_TEARDOWN.clone_into(&mut order.plan.command);
     let told = running::run(order, ui).map(|_| ());

@@ -116,6 +116,17 @@ fn a_rehearsal_that_is_killed_and_stopped_goes_on() {
 }
 
 #[test]
+fn machines_are_not_touched_by_a_rehearsal() {
+    let place = Workplace::new();
+    place.write("cluster.yaml", include_str!("../../../spec/tests/bases/machines.yaml"));
+    let ran = place.run(["rehearse", "cluster.yaml"]);
+    assert_eq!(ran.exit, 2, "{ran}");
+    let words = "error: a cluster on machines cannot be rehearsed";
+    assert!(ran.stderr.contains(words), "{ran}");
+    assert!(!place.path().join(".seaworthy").exists());
+}
+
+#[test]
 fn a_fault_is_told_and_nothing_is_left() {
     let stage = Stage::new();
     let (exit, text) = stage.rehearse(&["--speed", "200", "--fault", "lb-no-healthy-target"]);
