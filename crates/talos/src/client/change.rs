@@ -39,9 +39,10 @@ pub struct Reset<'a> {
 /// What a node does once it is wiped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Afterwards {
-    /// It halts.
+    /// It halts, with nothing left on the disk that it ran from.
     Halt,
-    /// It starts again, into maintenance mode where its image is left.
+    /// It starts again from its disk, in maintenance mode: only its config and
+    /// its data are wiped.
     Reboot,
 }
 
@@ -78,6 +79,19 @@ impl Reset<'_> {
     pub fn call(&self) -> Call {
         let request = format!("graceful={} afterwards={:?}", self.graceful, self.afterwards);
         Call::new(CallClass::Idempotent, "reset", self.target, request.as_bytes())
+    }
+}
+
+impl Afterwards {
+    /// Returns the partitions to wipe; none stands for the whole disk.
+    fn partitions(self) -> Vec<proto::ResetPartitionSpec> {
+        let labels: &[&str] = match self {
+            Self::Halt => &[],
+            Self::Reboot => &["STATE", "EPHEMERAL"],
+        };
+        let wiped =
+            |label: &&str| proto::ResetPartitionSpec { label: (*label).to_owned(), wipe: true };
+        labels.iter().map(wiped).collect()
     }
 }
 
@@ -123,13 +137,14 @@ impl Client {
         answer.map(|_| ()).map_err(|reason| self.error(ATTEMPT, reason))
     }
 
-    /// Wipes the disk that Talos runs from, and nothing else.
+    /// Wipes what is on the disk that Talos runs from, and on no other.
     pub async fn reset(&self, permit: Permit, reset: &Reset<'_>) -> Result<(), ClientError> {
         const ATTEMPT: &str = "reset";
         self.permitted(ATTEMPT, permit, &reset.call())?;
         let request = self.change(proto::ResetRequest {
             graceful: reset.graceful,
             reboot: reset.afterwards == Afterwards::Reboot,
+            system_partitions_to_wipe: reset.afterwards.partitions(),
             mode: WipeMode::SystemDisk.into(),
             ..Default::default()
         });

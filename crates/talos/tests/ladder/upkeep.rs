@@ -92,6 +92,21 @@ async fn a_node_is_wiped(ground: Ground) {
     assert!(gone, "{error:?}");
 }
 
+/// Real nodes in containers have no disk to start again from.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_that_is_wiped_waits_for_its_config_again() {
+    let mut climber = Climber::new(Ground::simulated());
+    let (address, client) = climber.authenticated("cp-1").await;
+    let target = address.to_string();
+    let reset = Reset { target: &target, graceful: false, afterwards: Afterwards::Reboot };
+    let permit = climber.permits.for_call(reset.call()).await;
+    client.reset(permit, &reset).await.unwrap();
+    until("the node waits for its config", async || {
+        api(address).maintenance(None).await.map(drop).map_err(|error| error.to_string())
+    })
+    .await;
+}
+
 /// Since 1.13: three calls. The installer's failure is in its exit code.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_version_is_installed_and_comes_with_a_restart() {
