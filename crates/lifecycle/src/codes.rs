@@ -75,6 +75,8 @@ pub const SEAL_UNOPENED: Code = Code(505);
 pub const EGRESS_BROKEN: Code = Code(506);
 /// What a probe has made does not go away.
 pub const PROBE_LEFTOVER: Code = Code(507);
+/// A pod that proves the ways between nodes does not get ready.
+pub const PROBE_POD_NOT_READY: Code = Code(508);
 /// A system workload is not ready.
 pub const WORKLOAD_NOT_READY: Code = Code(601);
 /// A kubelet's version does not fit that of the API.

@@ -58,6 +58,7 @@ const FILES: &[(Code, &str)] = &[
     (Code(505), include_str!("pages/SW0505.md")),
     (Code(506), include_str!("pages/SW0506.md")),
     (Code(507), include_str!("pages/SW0507.md")),
+    (Code(508), include_str!("pages/SW0508.md")),
     (Code(601), include_str!("pages/SW0601.md")),
     (Code(602), include_str!("pages/SW0602.md")),
     (Code(603), include_str!("pages/SW0603.md")),

@@ -11,6 +11,7 @@ mod network;
 mod nodes;
 mod outlook;
 mod preflight;
+mod probe_pods;
 mod probing;
 mod proof;
 mod ready;

@@ -12,7 +12,7 @@ use spec::Egress;
 use spec::plan::Stage;
 
 use super::probing::Probing;
-use super::{addon_stage, ready};
+use super::{addon_stage, probe_pods, ready};
 use crate::hetzner::explain;
 use crate::{Site, codes, kube, manifests, node_trouble};
 
@@ -52,9 +52,9 @@ pub(super) async fn probe(site: &Site, hands: &Hands) -> Result<Verdict, ActErro
         let image = site.plan.proof.image.clone();
         let datapath = Datapath { run: hands.eyes().run(), nodes, image };
         probing.make(datapath.objects()).await?;
-        let addresses = match addresses(site, &datapath).await? {
+        let addresses = match probe_pods::addresses(site, &datapath).await? {
             Ok(addresses) => addresses,
-            Err(waiting) => return Ok(Verdict::not_yet(waiting)),
+            Err(verdict) => return Ok(verdict),
         };
         if let Some(verdict) = matrix(site, &datapath, &addresses).await? {
             return Ok(verdict);
@@ -87,31 +87,6 @@ fn names(egress: &Egress) -> &'static str {
         Egress::Page { host, .. } if host.parse::<IpAddr>().is_err() => "inside and outside",
         Egress::Page { .. } | Egress::None => "inside",
     }
-}
-
-/// Returns the addresses of the probe pods, once all are ready.
-async fn addresses(
-    site: &Site,
-    datapath: &Datapath,
-) -> Result<Result<Vec<(NodeName, String)>, String>, Failure> {
-    let namespace = datapath.mark().namespace();
-    let scope = objects::Scope::all(kube::kind("v1", "Pod")).within(&namespace);
-    let pods = kube::list(site, &scope).await?;
-    let mut addresses = Vec::new();
-    for node in &datapath.nodes {
-        let name = Datapath::pod_name(node);
-        let pod = pods.iter().find(|pod| pod.id().name == name);
-        let ready = pod.is_some_and(|pod| {
-            pod.items("/status/conditions")
-                .iter()
-                .any(|it| it["type"] == "Ready" && it["status"] == "True")
-        });
-        match pod.and_then(|pod| pod.text("/status/podIP")).filter(|_| ready) {
-            Some(ip) => addresses.push((node.clone(), ip.to_owned())),
-            None => return Ok(Err(format!("{node}: its probe pod is not ready yet"))),
-        }
-    }
-    Ok(Ok(addresses))
 }
 
 /// Asks every pod for every other one, and for names. Returns what is broken.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use engine::{ActError, Eyes, Hands, Skip, Work};
 use events::{Cause, CheckName, Digest, Failure, NextStep, Unit, Verdict};
-use spec::plan::Stage;
+use spec::plan::{Stage, Timeouts};
 
 use super::{
     addon_stage, api, config, etcd, identity, image, network, nodes, preflight, proof, ready,
@@ -94,8 +94,10 @@ impl Work for Up {
 
     /// What a probe found stays true for as long as the same nodes run the same cluster.
     async fn inputs(&self, unit: &Unit, probe: &CheckName, _: &Eyes) -> Result<Digest, Failure> {
-        let plan = serde_json::to_string(&self.site.plan)
-            .map_err(|error| Failure::permanent(error.to_string()))?;
+        // How long somebody would have waited says nothing about what was found.
+        let plan = spec::Plan { timeouts: Timeouts::default(), ..self.site.plan.clone() };
+        let plan =
+            serde_json::to_string(&plan).map_err(|error| Failure::permanent(error.to_string()))?;
         Ok(Digest::of(format!("{unit} {probe} {plan}").as_bytes()))
     }
 
