@@ -37,7 +37,7 @@ impl Machine {
     }
 
     /// A machine that the cluster file names.
-    fn given(node: &NodePlan) -> Self {
+    pub(crate) fn given(node: &NodePlan) -> Self {
         let mac = match &node.hardware {
             Hardware::Machine { mac, .. } => mac.as_ref(),
             Hardware::Server { .. } | Hardware::Vm { .. } => None,

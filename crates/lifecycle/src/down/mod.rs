@@ -5,8 +5,10 @@
 //! only while our servers and networks are there. It is pinned before they go,
 //! so that a teardown that is interrupted still finds it.
 
+mod release;
 mod table;
 mod work;
 
+pub use release::{MACHINES_TABLE, Release, machines, plan_of_machines};
 pub use table::{TABLE, plan};
 pub use work::Down;

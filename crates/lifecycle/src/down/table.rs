@@ -17,7 +17,7 @@ pub const TABLE: &[Stage] = &[
     stage("zero", &[("rest", Reach::All)], &[Check::gate("zero", Duration::from_mins(5))]),
 ];
 
-const fn stage(
+pub(super) const fn stage(
     name: &'static str,
     after: &'static [(&'static str, Reach)],
     checks: &'static [Check],

@@ -7,8 +7,9 @@ use clap::Args;
 use clouds::Cloud as _;
 use clouds::hetzner::Hetzner;
 use engine::Until;
-use lifecycle::Ground;
-use lifecycle::down::{self, Down};
+use lifecycle::down::{self, Down, Release};
+use lifecycle::{Ground, Site};
+use talos::probe::{Mode, Owner};
 
 use crate::cli::{Output, Shared};
 use crate::command_error::CommandError;
@@ -20,7 +21,8 @@ use crate::ui::Ui;
 /// Take a cluster away, and prove that nothing of it is left
 ///
 /// Removes only what provably is this cluster's: what carries its id, and what
-/// its own controllers have made. Then takes the inventory again.
+/// its own controllers have made. Then takes the inventory again. Machines that
+/// were there before are wiped, and wait for a config again.
 #[derive(Args, Debug)]
 pub(crate) struct DownArgs {
     #[command(flatten)]
@@ -33,22 +35,28 @@ pub(crate) struct DownArgs {
 
 pub(crate) fn run(args: &DownArgs, shared: &Shared, ui: &Ui) -> Result<(), CommandError> {
     let target = args.target.open(&[], shared, ui)?;
-    let hetzner = cloud_of(&target)?;
-    if args.dry_run {
-        return show(&hetzner, ui);
-    }
-    running::run(order(target, hetzner), ui).map(|_| ())
+    let told = match &target.site.ground {
+        Ground::Hetzner(hetzner) if args.dry_run => return show(hetzner, ui),
+        Ground::Machines if args.dry_run => return show_machines(&target.site, ui),
+        Ground::Hetzner(hetzner) => {
+            let hetzner = hetzner.clone();
+            running::run(order(target, hetzner), ui)
+        }
+        Ground::Machines => running::run(release(target), ui),
+    };
+    told.map(|_| ())
 }
 
-/// Returns the cloud that the cluster is taken away from.
-pub(crate) fn cloud_of(target: &Target) -> Result<Hetzner, CommandError> {
-    match &target.site.ground {
-        Ground::Hetzner(hetzner) => Ok(hetzner.clone()),
-        Ground::Machines => {
-            let message = "machines are not taken down yet: nothing was done";
-            Err(CommandError::say(Exit::Usage, message)
-                .hint("`talosctl reset` with the cluster's talosconfig puts a machine back"))
-        }
+/// Returns the order to wipe the machines of a cluster.
+fn release(target: Target) -> Order<Release> {
+    let Target { cluster, folder, site, token, .. } = target;
+    let (name, tool) = (cluster.name.to_string(), env!("CARGO_PKG_VERSION"));
+    Order {
+        plan: down::plan_of_machines(&name, folder.cluster(), tool),
+        work: Arc::new(Release::new(site)),
+        folder,
+        until: Until::TheEnd,
+        secrets: target::secrets(token),
     }
 }
 
@@ -83,5 +91,27 @@ fn show(hetzner: &Hetzner, ui: &Ui) -> Result<(), CommandError> {
             writeln!(out, "{} to remove, nothing was removed", items.len())?;
         }
     }
+    Ok(())
+}
+
+fn show_machines(site: &Site, ui: &Ui) -> Result<(), CommandError> {
+    let runtime = tokio::runtime::Runtime::new()?;
+    let seen = runtime.block_on(down::machines(site));
+    let is_ours = |mode: &Mode| *mode == Mode::Configured(Owner::Us);
+    if ui.output() == Output::Json {
+        let record = |(name, sighting): &(String, talos::probe::Sighting)| {
+            serde_json::json!({
+                "name": name, "mode": sighting.mode.word(), "reset": is_ours(&sighting.mode),
+            })
+        };
+        return Ok(ui.json(&seen.iter().map(record).collect::<Vec<_>>())?);
+    }
+    let mut out = ui.stdout();
+    for (name, sighting) in &seen {
+        let verb = if is_ours(&sighting.mode) { "reset" } else { "leave" };
+        writeln!(out, "{verb}  {name:<24} {}", sighting.mode.means())?;
+    }
+    let count = seen.iter().filter(|(_, sighting)| is_ours(&sighting.mode)).count();
+    writeln!(out, "{count} to reset, nothing was reset")?;
     Ok(())
 }

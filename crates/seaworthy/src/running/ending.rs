@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use engine::{Finished, StateFolder, codes};
-use events::{Code, EvidenceLimits, EvidenceStore, RunOutcome};
+use events::{Code, EvidenceLimits, EvidenceStore, Plan, RunOutcome};
 use report::terminal::say;
 
 use super::Told;
@@ -35,7 +35,8 @@ pub(super) fn tell(told: &Told, ui: &Ui) -> Result<(), CommandError> {
     if ui.output() == Output::Json {
         write!(ui.stdout(), "{}", report::json(&told.story))?;
     }
-    match exit(&told.finished) {
+    let tears_down = told.story.run().is_some_and(|run| Plan::tears_down(&run.command));
+    match exit(&told.finished, tears_down) {
         Exit::Done => Ok(()),
         // The story has said it all.
         exit => Err(CommandError::told(exit)),
@@ -46,11 +47,12 @@ fn is_refusal(code: Code) -> bool {
     code == codes::REFUSED || lifecycle::codes::REFUSALS.contains(&code)
 }
 
-fn exit(finished: &Finished) -> Exit {
+fn exit(finished: &Finished, tears_down: bool) -> Exit {
     match &finished.outcome {
         _ if finished.is_done => Exit::Done,
         RunOutcome::Failed { cause, .. } if is_refusal(cause.code) => Exit::Refused,
         RunOutcome::Failed { cause, .. } if cause.code == codes::BUG => Exit::Internal,
+        RunOutcome::Failed { .. } | RunOutcome::NotProven { .. } if tears_down => Exit::Leftovers,
         RunOutcome::Proven | RunOutcome::Failed { .. } | RunOutcome::NotProven { .. } => {
             Exit::NotProven
         }

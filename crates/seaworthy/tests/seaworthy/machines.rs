@@ -1,13 +1,106 @@
-//! `up` on real machines: from maintenance mode to proven, on Talos nodes that
-//! nobody of us wrote.
+//! The whole way on real machines: from maintenance mode to proven, what goes
+//! wrong then, and back. The Talos nodes are real, and so is all that runs on
+//! them.
+//!
+//! One cluster lives through all of it, because each takes a minute to build.
 
+use std::fs;
+
+use crate::workplace::Ran;
 use crate::yard::Yard;
 
+/// Stages in which a run is killed, in their order.
+const KILLED_IN: [&str; 8] =
+    ["nodes", "identity", "config", "etcd", "api", "cni", "ready", "proof"];
+
 #[test]
-fn real_machines_are_proven() {
+fn machines_are_proven_through_crashes_told_apart_when_broken_and_released() {
     let Some(yard) = Yard::new(1, 1) else { return };
-    let ran = yard.up();
+    for stage in KILLED_IN {
+        yard.up_killed_in(stage);
+    }
+    let ran = yard.up(&[]);
     assert_eq!(ran.exit, 0, "{}\n{ran}", yard.file);
+    assert!(ran.stderr.contains("datapath 2×2, DNS, egress; 10s stable"), "{ran}");
+
+    nothing_is_changed_a_second_time(&yard);
+    others_speak_to_it(&yard);
+    a_stopped_kubelet_is_named(&yard);
+    a_missing_pod_network_is_named(&yard);
+    a_wrong_bundle_is_named(&yard);
+
+    let ran = yard.up(&[]);
+    assert_eq!(ran.exit, 0, "all of it was mended: {ran}");
+    machines_are_released(&yard);
     let leftovers = yard.talos.end();
     assert!(leftovers.is_empty(), "{leftovers:?}");
+}
+
+fn nothing_is_changed_a_second_time(yard: &Yard) {
+    let ran = yard.up(&[]);
+    assert_eq!(ran.exit, 0, "{ran}");
+    assert_eq!(yard.changes(), Vec::<String>::new(), "{ran}");
+}
+
+/// kubectl, talosctl, `verify` and `status` with what we give them.
+fn others_speak_to_it(yard: &Yard) {
+    let nodes = yard.kubectl().run(&["get", "nodes", "-o", "name"]).unwrap();
+    assert_eq!(nodes.lines().collect::<Vec<_>>(), ["node/cp-1", "node/w-1"]);
+    let members = ["--talosconfig", &yard.talosconfig(), "etcd", "members"];
+    let said = yard.talos.talosctl().run(&members).unwrap();
+    assert!(said.contains("cp-1"), "{said}");
+    let ran = yard.workplace.run(["verify", "--kubeconfig", "kubeconfig"]);
+    assert_eq!(ran.exit, 0, "{ran}");
+    let ran = yard.workplace.run(["status"]);
+    assert_eq!(ran.exit, 0, "{ran}");
+    assert!(ran.stdout.contains("running") && ran.stdout.contains("ready"), "{ran}");
+}
+
+/// Talos looks at the kubelet now and then; until it does, nobody can know.
+fn a_stopped_kubelet_is_named(yard: &Yard) {
+    yard.signal_kubelet("w-1", "STOP");
+    let address = yard.node("w-1").address().to_string();
+    let status = ["--talosconfig", &yard.talosconfig(), "-n", &address, "service", "kubelet"];
+    yard.until(|| yard.talos.talosctl().run(&status).is_ok_and(|said| said.contains("Fail")));
+    let ran = yard.up(&["--timeout", "ready=30s"]);
+    yard.signal_kubelet("w-1", "CONT");
+    told(&ran, 3, &["error[SW0312]", "w-1"]);
+}
+
+/// A taint that the network's pods do not tolerate takes them from the node.
+fn a_missing_pod_network_is_named(yard: &Yard) {
+    let taint = |taint: &str| yard.kubectl().run(&["taint", "node", "w-1", taint]).unwrap();
+    taint("away=now:NoExecute");
+    let ran = yard.up(&["--timeout", "cni=20s"]);
+    taint("away-");
+    told(&ran, 3, &["error[SW0414]", "w-1: pod network not running", "rig-net"]);
+}
+
+fn a_wrong_bundle_is_named(yard: &Yard) {
+    let bundle = yard.workplace.path().join(".seaworthy/yard/secrets.yaml");
+    let kept = fs::read(&bundle).unwrap();
+    let file = bundle.display().to_string();
+    let other = ["gen", "secrets", "--force", "--output-file", &file];
+    yard.talos.talosctl().run(&other).unwrap();
+    let ran = yard.up(&[]);
+    told(&ran, 3, &["error[SW0205]", "cp-1", "nothing was sent to any machine"]);
+    assert_eq!(yard.changes(), Vec::<String>::new(), "{ran}");
+    fs::write(&bundle, kept).unwrap();
+}
+
+fn machines_are_released(yard: &Yard) {
+    let ran = yard.workplace.run(["down", "--dry-run"]);
+    assert_eq!(ran.exit, 0, "{ran}");
+    assert!(ran.stdout.ends_with("2 to reset, nothing was reset\n"), "{ran}");
+    assert!(yard.talos.nodes().iter().all(rig::talos::TalosNode::is_running));
+    let ran = yard.workplace.run(["down"]);
+    assert_eq!(ran.exit, 0, "{ran}");
+    yard.until(|| !yard.talos.nodes().iter().any(rig::talos::TalosNode::is_running));
+}
+
+fn told(ran: &Ran, exit: i32, words: &[&str]) {
+    assert_eq!(ran.exit, exit, "{ran}");
+    for word in words {
+        assert!(ran.stderr.contains(word), "`{word}` is missing: {ran}");
+    }
 }

@@ -1,13 +1,24 @@
 //! Real Talos nodes in maintenance mode, and a cluster file that names them.
 
+#![expect(clippy::disallowed_methods, reason = "real machines take real time")]
+
 use std::fmt::Write as _;
+use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener};
+use std::path::PathBuf;
+use std::process::Stdio;
 use std::thread;
+use std::time::{Duration, Instant};
 
-use rig::talos::{PodImages, Talos, kubelet_settings};
+use rig::Kubectl;
+use rig::talos::{PodImages, Talos, TalosNode, kubelet_settings};
+use serde_json::Value;
 
 use crate::workplace::{Ran, Workplace};
+
+/// How long a stage may take on a busy machine.
+const PATIENCE: Duration = Duration::from_mins(5);
 
 /// Real nodes in maintenance mode, and a cluster file that names them.
 pub(crate) struct Yard {
@@ -36,8 +47,92 @@ impl Yard {
         Some(Self { talos, workplace, file })
     }
 
-    pub(crate) fn up(&self) -> Ran {
-        self.workplace.run(["up"])
+    pub(crate) fn up(&self, more: &[&str]) -> Ran {
+        self.workplace.run([&["up"], more].concat())
+    }
+
+    /// Runs `up` and kills it once a stage has begun.
+    pub(crate) fn up_killed_in(&self, stage: &str) {
+        let before = self.runs();
+        let mut command = self.workplace.command(["up"]);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let begun =
+            |event: &Value| event["event"] == "stage-started" && event["unit"]["stage"] == stage;
+        let since = Instant::now();
+        loop {
+            let is_new = self.runs().len() > before.len();
+            if is_new && self.events().iter().any(begun) {
+                break;
+            }
+            let ended = child.try_wait().unwrap();
+            assert!(ended.is_none(), "it ended before {stage}: {ended:?}");
+            assert!(since.elapsed() < PATIENCE, "it never came to {stage}");
+            thread::sleep(Duration::from_millis(20));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    /// Returns what the newest journal says.
+    pub(crate) fn events(&self) -> Vec<Value> {
+        let Some(run) = self.runs().pop() else { return Vec::new() };
+        let text = fs::read_to_string(run.join("journal.jsonl")).unwrap_or_default();
+        let events = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        events.map(|mut line| line["event"]["what"].take()).collect()
+    }
+
+    /// Returns what the newest run has changed, or was about to.
+    pub(crate) fn changes(&self) -> Vec<String> {
+        let events = self.events();
+        let intents = events.iter().filter(|event| event["event"] == "intent");
+        intents.map(|event| event["call"].to_string()).collect()
+    }
+
+    fn runs(&self) -> Vec<PathBuf> {
+        let folder = self.workplace.path().join(".seaworthy/yard/runs");
+        let entries = fs::read_dir(folder).into_iter().flatten();
+        let mut runs: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+        // Names of runs begin with their time.
+        runs.sort();
+        runs
+    }
+
+    /// Returns a node by name.
+    pub(crate) fn node(&self, name: &str) -> &TalosNode {
+        self.talos.nodes().iter().find(|node| node.name() == name).unwrap()
+    }
+
+    /// Sends a signal to the kubelet of a node.
+    pub(crate) fn signal_kubelet(&self, node: &str, signal: &str) {
+        let script = "for p in /proc/[0-9]*; do \
+            case \"$(tr '\\0' ' ' < $p/cmdline 2>/dev/null)\" in \
+              */kubelet\\ --*) kill -$0 ${p#/proc/} && echo hit;; esac; done";
+        let output = self.node(node).inside("sh").args(["-c", script, signal]).output().unwrap();
+        assert!(output.stdout.starts_with(b"hit"), "{output:?}");
+    }
+
+    /// Waits until something is so.
+    pub(crate) fn until(&self, mut is_so: impl FnMut() -> bool) {
+        let since = Instant::now();
+        while !is_so() {
+            assert!(since.elapsed() < PATIENCE, "it never came to that: {}", self.file);
+            thread::sleep(Duration::from_millis(500));
+        }
+    }
+
+    /// Returns where the talosconfig lies that we make.
+    pub(crate) fn talosconfig(&self) -> String {
+        let ran = self.workplace.run(["talosconfig"]);
+        assert_eq!(ran.exit, 0, "{ran}");
+        self.workplace.write("talosconfig", &ran.stdout).display().to_string()
+    }
+
+    /// Returns kubectl with the kubeconfig that we make.
+    pub(crate) fn kubectl(&self) -> Kubectl {
+        let ran = self.workplace.run(["kubeconfig"]);
+        assert_eq!(ran.exit, 0, "{ran}");
+        let path = self.workplace.write("kubeconfig", ran.stdout);
+        Kubectl::new(&rig::need::binary("kubectl").unwrap(), &path)
     }
 }
 
