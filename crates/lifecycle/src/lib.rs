@@ -25,6 +25,7 @@ mod addon;
 pub mod codes;
 mod delivery;
 pub mod down;
+mod etcd_opinion;
 mod explain;
 mod hetzner;
 mod kube;

@@ -32,8 +32,27 @@ pub(crate) fn of(node: &NodePlan, mut verdict: Verdict) -> Verdict {
 
 /// Returns the cause that an answer stands for.
 pub(crate) fn cause(site: &Site, node: &NodePlan, error: &ClientError) -> Option<Cause> {
-    let name = &node.name;
-    let (code, message) = match &error.reason {
+    let (code, message) = named(&node.name, &error.reason)?;
+    let so = match &error.reason {
+        // Whoever else gets this answer has presented none; this run always does.
+        Reason::CertificateRequired => {
+            "our certificate did not reach the node: something on the way there ends TLS"
+        }
+        reason => reason.meaning().means,
+    };
+    Some(
+        Cause::new(code, message)
+            .because([format!("{error}: {}", error.reason)])
+            .because(compared(site, code, error))
+            .so(so)
+            .seen(evidence(site, error))
+            .next(explain(code), "tells more"),
+    )
+}
+
+/// Returns what an answer is called, and what it says of a node.
+pub(crate) fn named(name: &str, reason: &Reason) -> Option<(Code, String)> {
+    Some(match reason {
         Reason::Refused | Reason::Closed => {
             (codes::NODE_REFUSES, format!("{name} refuses connections on port 50000"))
         }
@@ -55,22 +74,7 @@ pub(crate) fn cause(site: &Site, node: &NodePlan, error: &ClientError) -> Option
             (codes::CONFIG_REFUSED, format!("{name} refuses its configuration"))
         }
         _ => return None,
-    };
-    let so = match &error.reason {
-        // Whoever else gets this answer has presented none; this run always does.
-        Reason::CertificateRequired => {
-            "our certificate did not reach the node: something on the way there ends TLS"
-        }
-        reason => reason.meaning().means,
-    };
-    Some(
-        Cause::new(code, message)
-            .because([format!("{error}: {}", error.reason)])
-            .because(compared(site, code, error))
-            .so(so)
-            .seen(evidence(site, error))
-            .next(explain(code), "tells more"),
-    )
+    })
 }
 
 /// Two keys that should be one are told side by side.

@@ -6,4 +6,4 @@ mod seen;
 
 pub use catalogue::by_gitops;
 pub(crate) use catalogue::{Part, gate, rendered};
-pub(crate) use seen::judge;
+pub(crate) use seen::{judge, judge_in};

@@ -1,20 +1,17 @@
 //! `etcd`: bootstrapped exactly once, and all control planes agree.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use engine::{ActError, Hands, SendError, Sight};
-use events::{Because, Cause, Evidence, Failure, IntentRef, Made, Verdict};
+use events::{Because, Cause, Failure, IntentRef, Made, Verdict};
 use futures::future::join_all;
 use spec::plan::NodePlan;
-use talos::client::{Bootstrap, ClientError, EtcdMember, EtcdStatus, Reason, Stage};
+use talos::client::{Bootstrap, ClientError, Reason, Stage};
 
 use super::nodes::machine_of;
+use crate::etcd_opinion::{self, Opinion, judge};
 use crate::hetzner::explain;
 use crate::{Site, codes, node_trouble};
-
-/// A member that has not joined yet does not answer for as long as it is asked.
-const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Talos looks at a bootstrap for up to five seconds before it begins.
 const ARRIVAL: Duration = Duration::from_secs(15);
@@ -63,7 +60,8 @@ async fn see(
     maybe_sent: bool,
 ) -> Result<Sight, ActError> {
     for control_plane in site.control_planes() {
-        if let Ok(members) = members(site, control_plane).await
+        let Some(at) = site.talos(control_plane) else { continue };
+        if let Ok(members) = etcd_opinion::members(at, site.talos_admin()).await
             && !members.is_empty()
         {
             return Ok(Sight::There(Made::id("member", members[0].id.to_string())));
@@ -101,19 +99,7 @@ fn unanswered(error: &ClientError) -> ActError {
 
 async fn etcd_state(site: &Site, node: &NodePlan) -> Result<Option<String>, ClientError> {
     let Some(at) = site.talos(node) else { return Ok(None) };
-    let services = at.authenticated(site.talos_admin()).await?.service_list().await?;
-    let etcd = services.into_iter().find(|service| service.id == "etcd");
-    Ok(etcd.map(|etcd| etcd.state))
-}
-
-async fn members(site: &Site, node: &NodePlan) -> Result<Vec<EtcdMember>, ClientError> {
-    let Some(mut at) = site.talos(node) else { return Ok(Vec::new()) };
-    at.deadlines.read = PATIENCE;
-    // A question about members has no answer before etcd runs.
-    if etcd_state(site, node).await?.as_deref() != Some("Running") {
-        return Ok(Vec::new());
-    }
-    at.authenticated(site.talos_admin()).await?.etcd_members().await
+    etcd_opinion::state(&at, site.talos_admin()).await
 }
 
 fn send_error(error: &ClientError) -> SendError {
@@ -130,7 +116,7 @@ fn send_error(error: &ClientError) -> SendError {
 pub(super) async fn look(site: &Site) -> Verdict {
     // All at once: one that does not answer must not make the others wait.
     let asked = site.control_planes().map(async |node| (node, opinion(site, node).await));
-    let (mut opinions, mut absent) = (Vec::new(), Vec::new());
+    let (mut opinions, mut absent): (Vec<Opinion>, Vec<&NodePlan>) = (Vec::new(), Vec::new());
     for (node, opinion) in join_all(asked).await {
         match opinion {
             Ok(Some(opinion)) => opinions.push(opinion),
@@ -141,12 +127,12 @@ pub(super) async fn look(site: &Site) -> Verdict {
         }
     }
     match absent.first() {
-        None => judge(site, &opinions),
+        None => judge(site.control_planes().count(), &opinions),
         Some(node) => not_running(site, node, &opinions).await,
     }
 }
 
-async fn not_running(site: &Site, node: &NodePlan, others: &[Opinion<'_>]) -> Verdict {
+async fn not_running(site: &Site, node: &NodePlan, others: &[Opinion]) -> Verdict {
     let what = format!("etcd on {} does not run yet", node.name);
     let state = etcd_state(site, node).await.ok().flatten();
     let state = state.map(|state| format!("its service is {state}"));
@@ -158,59 +144,7 @@ async fn not_running(site: &Site, node: &NodePlan, others: &[Opinion<'_>]) -> Ve
     Verdict::not_yet(Because::new(what).in_the_end(cause))
 }
 
-struct Opinion<'a> {
-    node: &'a NodePlan,
-    members: Vec<EtcdMember>,
-    status: EtcdStatus,
-}
-
-impl Opinion<'_> {
-    fn line(&self) -> String {
-        let names: Vec<_> = self.members.iter().map(|member| member.hostname.as_str()).collect();
-        let leader = self.status.leader.map_or_else(|| "none".to_owned(), |id| format!("{id:x}"));
-        format!("{} sees {} and the leader {leader}", self.node.name, names.join(", "))
-    }
-}
-
-async fn opinion<'a>(site: &Site, node: &'a NodePlan) -> Result<Option<Opinion<'a>>, ClientError> {
-    let members = members(site, node).await?;
-    let Some(at) = site.talos(node).filter(|_| !members.is_empty()) else { return Ok(None) };
-    let status = at.authenticated(site.talos_admin()).await?.etcd_status().await?;
-    Ok(Some(Opinion { node, members, status }))
-}
-
-/// Talos tells no cluster id: equal members and an equal leader on every
-/// control plane are the test against two clusters.
-fn judge(site: &Site, opinions: &[Opinion<'_>]) -> Verdict {
-    let ids = |opinion: &Opinion<'_>| {
-        opinion.members.iter().map(|member| member.id).collect::<BTreeSet<_>>()
-    };
-    let sets: BTreeSet<_> = opinions.iter().map(ids).collect();
-    let leaders: BTreeSet<_> = opinions.iter().map(|it| it.status.leader).collect();
-    let wanted = site.control_planes().count();
-    let learners = opinions.iter().any(|it| it.members.iter().any(|member| member.is_learner));
-    let complete = sets.iter().all(|members| members.len() == wanted);
-    let agreed = sets.len() == 1 && leaders.len() == 1 && !leaders.contains(&None);
-    let mut evidence = Evidence::new("").fact("members", wanted);
-    for opinion in opinions {
-        evidence = evidence.fact(format!("seen by {}", opinion.node.name), opinion.line());
-    }
-    if complete && agreed && !learners {
-        let leader = opinions.iter().find(|it| Some(it.status.member) == it.status.leader);
-        let leader = leader.map_or("one", |it| it.node.name.as_str());
-        let members = if wanted == 1 { "1 member".to_owned() } else { format!("{wanted} members") };
-        evidence.summary = format!("{members}, leader {leader}");
-        return Verdict::ready(evidence);
-    }
-    let seen = sets.iter().map(BTreeSet::len).max().unwrap_or(0);
-    let what = match (complete, agreed) {
-        (false, _) => format!("{seen} of {wanted} members have joined"),
-        (true, false) => "the control planes do not agree about members or leader".to_owned(),
-        (true, true) => "a member has no vote yet".to_owned(),
-    };
-    let cause = Cause::new(codes::ETCD_DISAGREES, format!("etcd: {what}"))
-        .because(opinions.iter().map(Opinion::line))
-        .seen(evidence)
-        .next(explain(codes::ETCD_DISAGREES), "tells more");
-    Verdict::not_yet(Because::new(what).in_the_end(cause))
+async fn opinion(site: &Site, node: &NodePlan) -> Result<Option<Opinion>, ClientError> {
+    let Some(at) = site.talos(node) else { return Ok(None) };
+    Opinion::ask(at, site.talos_admin(), &node.name).await
 }

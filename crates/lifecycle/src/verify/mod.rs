@@ -1,7 +1,7 @@
 //! `verify`: whether a cluster is healthy, whoever made it. Only reads.
 //!
 //! ```text
-//!  kubeconfig ─► objects::Cluster ─► Verify ── looks ──► api · nodes · workloads · dns
+//!  kubeconfig ─► objects::Cluster ─► Verify ── looks ──► api · etcd · nodes · cni · workloads · dns
 //!                                      ▲
 //!                           rights: what each of them has to be allowed
 //! ```
@@ -12,7 +12,9 @@
 
 mod acquaintance;
 mod api;
+mod cni;
 mod dns;
+mod etcd;
 mod nodes;
 mod rights;
 mod table;
@@ -20,6 +22,7 @@ mod work;
 mod workloads;
 
 pub use acquaintance::Acquaintance;
+pub use etcd::ControlPlanes;
 pub use rights::cluster_role;
 pub use table::{Circumstances, TABLE, gates, plan};
 pub use work::Verify;

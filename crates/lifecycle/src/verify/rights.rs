@@ -15,8 +15,12 @@ struct Right {
 /// What each gate lists. Nothing is watched, and no secret is read.
 const RIGHTS: &[Right] = &[
     right("api", "apiregistration.k8s.io", &["apiservices"]),
+    // How many members there should be.
+    right("etcd", "", &["nodes"]),
     right("nodes", "", &["nodes"]),
     right("nodes", "coordination.k8s.io", &["leases"]),
+    right("cni", "", &["nodes", "pods", "events"]),
+    right("cni", "apps", &["daemonsets"]),
     right("workloads", "", &["pods", "events"]),
     right("workloads", "apps", &["daemonsets", "deployments", "replicasets", "statefulsets"]),
     right("dns", "", &["services"]),
@@ -25,7 +29,8 @@ const RIGHTS: &[Right] = &[
 
 /// What every gate asks for first. Most clusters grant it to everybody who
 /// logs in; those that do not need it said.
-const PATHS: [&str; 6] = ["/version", "/readyz", "/api", "/api/*", "/apis", "/apis/*"];
+const PATHS: [&str; 7] =
+    ["/version", "/readyz", super::etcd::PATH, "/api", "/api/*", "/apis", "/apis/*"];
 
 const fn right(
     gate: &'static str,

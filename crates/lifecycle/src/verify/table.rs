@@ -11,7 +11,9 @@ use super::Acquaintance;
 /// looks once.
 pub const TABLE: &[Stage] = &[
     stage("api", &[Check::gate("api", Duration::ZERO)]),
+    stage("etcd", &[Check::gate("etcd", Duration::ZERO)]),
     stage("nodes", &[Check::gate("nodes", Duration::ZERO)]),
+    stage("cni", &[Check::gate("cni", Duration::ZERO)]),
     stage("workloads", &[Check::gate("workloads", Duration::ZERO)]),
     stage("dns", &[Check::gate("dns", Duration::ZERO)]),
 ];

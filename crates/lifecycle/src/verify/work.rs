@@ -5,7 +5,7 @@ use events::{CheckName, Class, Clock, Digest, Failure, Unit, Verdict};
 use objects::{Access, Cluster, Kind, Object, Scope};
 use tokio::sync::OnceCell;
 
-use super::{Acquaintance, api, dns, nodes, workloads};
+use super::{Acquaintance, ControlPlanes, api, cni, dns, etcd, nodes, workloads};
 use crate::kube;
 
 /// The looking behind the gates of `verify`.
@@ -15,6 +15,7 @@ pub struct Verify {
     /// A client belongs to the runtime that made it, so that the run makes its own.
     cluster: OnceCell<Cluster>,
     met: Acquaintance,
+    control_planes: Option<ControlPlanes>,
     clock: Clock,
 }
 
@@ -24,7 +25,18 @@ pub(super) const SYSTEM: &str = "kube-system";
 impl Verify {
     /// Looks at a cluster that was met.
     pub fn new(access: Access, met: Acquaintance, clock: Clock) -> Self {
-        Self { access, cluster: OnceCell::new(), met, clock }
+        Self { access, cluster: OnceCell::new(), met, control_planes: None, clock }
+    }
+
+    /// Asks the control planes themselves, too.
+    #[must_use]
+    pub fn and(mut self, control_planes: Option<ControlPlanes>) -> Self {
+        self.control_planes = control_planes;
+        self
+    }
+
+    pub(super) fn control_planes(&self) -> Option<&ControlPlanes> {
+        self.control_planes.as_ref()
     }
 
     /// Returns the cluster's API.
@@ -66,7 +78,9 @@ impl Work for Verify {
     async fn look(&self, unit: &Unit, _: &CheckName, _: &Eyes) -> Verdict {
         let mut verdict = match unit.stage.as_str() {
             "api" => api::look(self).await,
+            "etcd" => etcd::look(self).await,
             "nodes" => nodes::look(self).await,
+            "cni" => cni::look(self).await,
             "workloads" => workloads::look(self).await,
             _ => dns::look(self).await,
         };

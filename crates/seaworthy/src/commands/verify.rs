@@ -2,17 +2,20 @@
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
-use std::path::Path;
+use std::net::ToSocketAddrs as _;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
 use engine::{Chance, StateFolder, Until};
 use events::{Clock, StageName};
-use lifecycle::verify::{self, Acquaintance, Circumstances, Verify};
+use lifecycle::verify::{self, Acquaintance, Circumstances, ControlPlanes, Verify};
 use objects::{Access, ApiError, Trouble};
 use serde_json::Value;
+use talos::client::Node;
 
+use super::talos::authority;
 use crate::access::{ClusterArgs, unusable};
 use crate::cli::{Output, Shared};
 use crate::command_error::CommandError;
@@ -22,19 +25,24 @@ use crate::ui::Ui;
 
 /// Verify that a cluster is healthy, whoever made it
 ///
-/// Only reads. Looks at the API, the nodes, what runs in kube-system, and DNS;
+/// Only reads. Looks at the API, etcd, the nodes, the pod network, what runs in
+/// kube-system, and DNS;
 /// every gate is heard, also where another fails. What may not be looked at is
 /// not seen, and never taken for healthy. Leaves nothing behind, unless
 /// `--state-dir` says where the run's journal and reports are to be kept.
 #[derive(Args, Debug)]
 pub(crate) struct VerifyArgs {
-    /// Look only at these gates: api, nodes, workloads, dns
+    /// Look only at these gates: api, etcd, nodes, cni, workloads, dns
     #[arg(long = "gate", value_name = "GATE", value_delimiter = ',', value_parser = gate)]
     gates: Vec<&'static str>,
 
     /// Wait so long until the cluster is healthy [default: look once]
     #[arg(long, value_name = "DURATION", value_parser = spec::Duration::parse)]
     wait: Option<spec::Duration>,
+
+    /// Ask Talos, too: whether all control planes see the same members of etcd
+    #[arg(long, value_name = "FILE")]
+    talosconfig: Option<PathBuf>,
 
     /// Print the role that verify needs on the cluster, and look at nothing
     #[arg(long)]
@@ -82,8 +90,31 @@ fn order(args: &VerifyArgs, met: Met, state: &Path) -> Result<Order<Verify>, Com
     let plan = verify::plan(&acquaintance, &now);
     let gates: BTreeSet<_> = args.gates.iter().map(|gate| StageName::from(*gate)).collect();
     let until = if gates.is_empty() { Until::TheEnd } else { Until::Only(gates) };
-    let work = Arc::new(Verify::new(access, acquaintance, Clock::real()));
+    let planes = args.talosconfig.as_deref().map(control_planes).transpose()?;
+    let work = Arc::new(Verify::new(access, acquaintance, Clock::real()).and(planes));
     Ok(Order { folder, plan, until, work, secrets: Vec::new() })
+}
+
+/// Returns the control planes that a talosconfig leads to.
+fn control_planes(file: &Path) -> Result<ControlPlanes, CommandError> {
+    let context = authority::context(file)?;
+    let mut endpoints = Vec::new();
+    for endpoint in &context.endpoints {
+        let unusable = |why: String| {
+            let message = format!("could not use the endpoint {endpoint} of {}", file.display());
+            CommandError::say(Exit::Usage, format!("{message}: {why}"))
+        };
+        let found = (endpoint.as_str(), Node::PORT).to_socket_addrs();
+        let found = found.or_else(|_| endpoint.to_socket_addrs());
+        let address = found.map_err(|error| unusable(error.to_string()))?.next();
+        endpoints.push(Node::at(address.ok_or_else(|| unusable("it has no address".to_owned()))?));
+    }
+    if endpoints.is_empty() {
+        let message = format!("{} names no endpoints", file.display());
+        return Err(CommandError::say(Exit::Usage, message)
+            .hint("`talosctl config endpoint ADDRESS…` names the control planes"));
+    }
+    Ok(ControlPlanes { endpoints, identity: context.identity })
 }
 
 /// A cluster of others has no name but its address.

@@ -38,15 +38,15 @@ fn settled(ran: &Ran) -> String {
     text
 }
 
+const GATES: [&str; 6] = ["api", "etcd", "nodes", "cni", "workloads", "dns"];
+
 /// The lines of the gates end in any order.
 fn in_order(text: &str) -> String {
     let mut lines: Vec<&str> = text.lines().collect();
     let is_gate = |line: &&&str| {
         let mut words = line.split_whitespace();
         let verb = words.next().is_some_and(|verb| verb == "Passed" || verb == "Failed");
-        verb && words
-            .next()
-            .is_some_and(|word| ["api", "nodes", "workloads", "dns"].contains(&word))
+        verb && words.next().is_some_and(|word| GATES.contains(&word))
     };
     let gates = lines.iter().skip(2).take_while(is_gate);
     let end = 2 + gates.count();
@@ -107,7 +107,7 @@ fn no_dns(place: &Workplace, kubernetes: &ControlPlane) {
     let ran = verify(place, kubeconfig, &[]);
     assert_eq!(ran.exit, 3, "{ran}");
     insta::assert_snapshot!("verify_without_dns", masked(&shown(&ran), kubernetes));
-    let ran = verify(place, kubeconfig, &["--gate", "api,nodes,workloads"]);
+    let ran = verify(place, kubeconfig, &["--gate", "api,etcd,nodes,cni,workloads"]);
     assert_eq!(ran.exit, 0, "{ran}");
     insta::assert_snapshot!("verify_some_gates", masked(&shown(&ran), kubernetes));
 }
@@ -152,7 +152,7 @@ fn rights(place: &Workplace, kubernetes: &ControlPlane) {
     let all = place.run(["verify", "--print-rbac", "-o", "json"]);
     let all: Value = serde_json::from_str(&all.stdout).unwrap();
     let kubeconfig = as_account(place, kubernetes);
-    let ran = verify(place, &kubeconfig, &["--gate", "api,nodes,workloads"]);
+    let ran = verify(place, &kubeconfig, &["--gate", "api,etcd,nodes,cni,workloads"]);
     assert_eq!(ran.exit, 0, "{ran}");
     let ran = verify(place, &kubeconfig, &[]);
     assert!(
@@ -163,6 +163,7 @@ fn rights(place: &Workplace, kubernetes: &ControlPlane) {
         ("api", "apiservices"),
         ("nodes", "leases"),
         ("nodes", "nodes"),
+        ("cni", "daemonsets"),
         ("workloads", "statefulsets"),
         ("dns", "services"),
     ] {

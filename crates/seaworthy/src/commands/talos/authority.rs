@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ::talos::credentials::Talosconfig;
+use ::talos::credentials::{Context, Talosconfig};
 use ::talos::pki::Certificate;
 use ::talos::secrets::Bundle;
 use clap::Args;
@@ -37,13 +37,18 @@ impl OursArgs {
 }
 
 fn of_talosconfig(path: &Path) -> Result<Certificate, CommandError> {
+    Ok(context(path)?.identity.authority().clone())
+}
+
+/// Reads the current context of a talosconfig.
+pub(crate) fn context(path: &Path) -> Result<Context, CommandError> {
     let config = Talosconfig::from_yaml(&read(path)?).map_err(|error| unusable(path, &error))?;
     let context = config.current().ok_or_else(|| {
         let message = format!("{} names a context that is not in it", path.display());
         CommandError::say(Exit::Usage, message)
             .hint("`talosctl config contexts` lists them, `talosctl config context NAME` chooses")
     })?;
-    Ok(context.identity.authority().clone())
+    Ok(context.clone())
 }
 
 fn read(path: &Path) -> Result<String, CommandError> {

@@ -1,6 +1,6 @@
 //! `talos`: single steps on Talos nodes, whoever made their cluster.
 
-mod authority;
+pub(crate) mod authority;
 mod probe;
 
 use clap::{Args, Subcommand};

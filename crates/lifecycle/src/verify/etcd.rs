@@ -1,0 +1,103 @@
+//! `etcd`: the API reaches it, and its members agree. What the members say only
+//! Talos tells, to whoever has its credentials; without them the API's word is
+//! all there is, and the evidence says so.
+
+use events::{Because, Cause, Evidence, Failure, Verdict};
+use futures::future::join_all;
+use talos::client::{ClientError, Node};
+use talos::credentials::Identity;
+
+use super::Verify;
+use crate::etcd_opinion::{Opinion, judge};
+use crate::hetzner::explain;
+use crate::{codes, node_trouble};
+
+/// The part of the API's own health that is about etcd.
+pub(super) const PATH: &str = "/readyz/etcd";
+
+/// The label of nodes that run etcd.
+const CONTROL_PLANE: &str = "/metadata/labels/node-role.kubernetes.io~1control-plane";
+
+/// Control planes that tell more than the API does.
+#[derive(Clone, Debug)]
+pub struct ControlPlanes {
+    /// Where they are.
+    pub endpoints: Vec<Node>,
+    /// What is shown to them.
+    pub identity: Identity,
+}
+
+pub(super) async fn look(verify: &Verify) -> Verdict {
+    if let Err(verdict) = as_the_api_sees_it(verify).await {
+        return verdict;
+    }
+    let Some(planes) = verify.control_planes() else {
+        let evidence = Evidence::new("the API reaches it; its members were not asked");
+        return Verdict::ready(evidence.fact(PATH, "ok"));
+    };
+    let nodes = match verify.all("v1", "Node").await {
+        Ok(nodes) => nodes,
+        Err(error) => return Verdict::blind(error),
+    };
+    let members = nodes.iter().filter(|node| node.at(CONTROL_PLANE).is_some()).count();
+    if members == 0 {
+        return Verdict::blind(Failure::permanent("no node is called a control plane"));
+    }
+    as_members_see_it(planes, members).await
+}
+
+async fn as_the_api_sees_it(verify: &Verify) -> Result<(), Verdict> {
+    let cluster = verify.cluster().await.map_err(Verdict::blind)?;
+    let health = cluster.readyz().await.map_err(|error| Verdict::blind(error.failure()))?;
+    if health.failing.iter().any(|check| check.starts_with("etcd")) {
+        return Err(unreachable());
+    }
+    let said = cluster.raw(PATH).await;
+    said.map(drop).map_err(|error| Verdict::blind(error.failure()))
+}
+
+async fn as_members_see_it(planes: &ControlPlanes, wanted: usize) -> Verdict {
+    let asked = planes.endpoints.iter().map(async |at| {
+        let name = at.address.ip().to_string();
+        (Opinion::ask(*at, &planes.identity, &name).await, name)
+    });
+    let mut opinions = Vec::new();
+    for (opinion, name) in join_all(asked).await {
+        match opinion {
+            Ok(Some(opinion)) => opinions.push(opinion),
+            Ok(None) => return not_running(&name),
+            Err(error) => return unheard(&name, &error),
+        }
+    }
+    judge(wanted, &opinions)
+}
+
+fn unreachable() -> Verdict {
+    let what = "/readyz fails at etcd";
+    let cause = Cause::new(codes::ETCD_NOT_RUNNING, "the Kubernetes API does not reach etcd")
+        .because([what.to_owned()])
+        .next("kubectl get --raw '/readyz?verbose'", "shows every check")
+        .next(explain(codes::ETCD_NOT_RUNNING), "tells more");
+    Verdict::not_yet(Because::new(what).in_the_end(cause))
+}
+
+fn not_running(name: &str) -> Verdict {
+    let what = format!("etcd does not run on {name}");
+    let cause = Cause::new(codes::ETCD_NOT_RUNNING, what.clone())
+        .next(format!("talosctl -n {name} service etcd"), "shows what it waits for")
+        .next(explain(codes::ETCD_NOT_RUNNING), "tells more");
+    Verdict::not_yet(Because::new(what).in_the_end(cause))
+}
+
+/// A node that says no is not looked at, which is never healthy.
+fn unheard(name: &str, error: &ClientError) -> Verdict {
+    match node_trouble::named(name, &error.reason) {
+        Some((code, message)) if !error.class().is_retryable() => Verdict::failed(
+            Cause::new(code, message)
+                .because([error.reason.to_string()])
+                .next(format!("seaworthy talos probe {name}"), "shows which mode it is in")
+                .next(explain(code), "tells more"),
+        ),
+        _ => Verdict::blind(error.failure()),
+    }
+}
