@@ -38,11 +38,12 @@ async fn by_the_nodes(verify: &Verify) -> Verdict {
     };
     let without: Vec<String> = nodes.iter().filter_map(complaint).collect();
     let Some(first) = without.first() else {
-        let summary = format!("{} nodes, by their own word", nodes.len());
-        return match nodes.len() {
-            0 => Verdict::not_yet("the cluster has no node"),
-            _ => Verdict::ready(Evidence::new(summary).fact("pod network", "not recognised")),
+        let summary = match nodes.len() {
+            0 => return Verdict::not_yet("the cluster has no node"),
+            1 => "1 node, by its own word".to_owned(),
+            count => format!("{count} nodes, by their own word"),
         };
+        return Verdict::ready(Evidence::new(summary).fact("pod network", "not recognised"));
     };
     let message = format!("{} of {} nodes have no pod network", without.len(), nodes.len());
     let cause = Cause::new(addons::codes::POD_NETWORK_MISSING, message)

@@ -61,9 +61,14 @@ fn none(what: String, behind: Vec<String>) -> Verdict {
         .because(behind)
         .so("pods find nothing by its name")
         .next("kubectl -n kube-system get services,endpointslices,pods", "shows what is there")
-        .next("seaworthy verify --gate api,nodes,workloads", "leaves it out, where none is wanted")
+        .next(without_dns(), "leaves it out, where none is wanted")
         .next(explain(codes::DNS_NOT_READY), "tells more");
     Verdict::not_yet(because.in_the_end(cause))
+}
+
+fn without_dns() -> String {
+    let others: Vec<_> = super::gates().filter(|gate| *gate != "dns").collect();
+    format!("seaworthy verify --gate {}", others.join(","))
 }
 
 #[cfg(test)]

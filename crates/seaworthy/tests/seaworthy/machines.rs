@@ -36,6 +36,15 @@ fn machines_are_proven_through_crashes_told_apart_when_broken_and_released() {
     assert!(leftovers.is_empty(), "{leftovers:?}");
 }
 
+#[test]
+fn three_control_planes_agree() {
+    let Some(yard) = Yard::new(3, 0) else { return };
+    let ran = yard.up(&[]);
+    told(&ran, 0, &["3 members, leader", "datapath 3×3, DNS, egress"]);
+    let leftovers = yard.talos.end();
+    assert!(leftovers.is_empty(), "{leftovers:?}");
+}
+
 fn nothing_is_changed_a_second_time(yard: &Yard) {
     let ran = yard.up(&[]);
     assert_eq!(ran.exit, 0, "{ran}");
