@@ -1,20 +1,23 @@
 //! `validate`: is the cluster file right?
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
+use events::ClusterId;
+use spec::{Cluster, Plan};
 
 use super::{CLUSTER_FILE, print_problems, read_file};
 use crate::cli::Output;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::machine_patches;
+use crate::manifest_files;
 use crate::ui::Ui;
 
 /// Check a cluster file
 ///
 /// Reports all problems at once, each with its place and what would be right.
-/// Reads the patches that the file names, too.
+/// Reads the patches and manifests that the file names, too.
 /// Asks nobody: no network, no token.
 #[derive(Args, Debug)]
 pub(crate) struct ValidateArgs {
@@ -26,20 +29,28 @@ pub(crate) struct ValidateArgs {
 pub(crate) fn run(args: &ValidateArgs, ui: &Ui) -> Result<(), CommandError> {
     let bytes = read_file(&args.file)?;
     let reading = spec::read(&args.file.display().to_string(), &bytes);
-    let patches = reading.cluster().map(|it| machine_patches::read(it, &args.file, &bytes));
+    let files = reading.cluster().map(|cluster| files_of(cluster, &args.file, &bytes));
     match ui.output() {
         Output::Json => ui.json(&reading.record())?,
         Output::Text => {
             print_problems(&reading, ui)?;
-            if matches!(patches, Some(Ok(_))) {
+            if matches!(files, Some(Ok(()))) {
                 let palette = super::palette(ui);
                 let words = format!("{}", args.file.display());
                 report::terminal::say(palette, "Valid", &words, &mut ui.stderr())?;
             }
         }
     }
-    match patches {
-        Some(patches) => patches.map(drop),
+    match files {
+        Some(files) => files,
         None => Err(CommandError::told(Exit::Usage)),
     }
+}
+
+/// Reads what the file names besides, and says what is wrong with it.
+fn files_of(cluster: &Cluster, file: &Path, bytes: &[u8]) -> Result<(), CommandError> {
+    machine_patches::read(cluster, file, bytes)?;
+    let plan = Plan::of(cluster, ClusterId::NIL);
+    manifest_files::read(&plan, file.parent().unwrap_or(Path::new("")))?;
+    Ok(())
 }

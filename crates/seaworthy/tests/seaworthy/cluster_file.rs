@@ -79,6 +79,25 @@ fn validate_reads_the_patches_that_the_file_names() {
 }
 
 #[test]
+fn validate_reads_the_manifests_that_the_file_names() {
+    let workplace = Workplace::new();
+    let text = include_str!("../../../spec/tests/bases/machines.yaml");
+    let network = "  manifests: [{ name: network, path: net/, after: api }]\n";
+    workplace.write("cluster.yaml", text.replace("  addons:\n    cilium: {}\n", network));
+    let ran = workplace.run(["validate"]);
+    assert_eq!(ran.exit, 2, "{ran}");
+    assert!(ran.stderr.contains("could not use the manifests `network`: "), "{ran}");
+    std::fs::create_dir(workplace.path().join("net")).unwrap();
+    let broken = "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: a, name: b}\n";
+    workplace.write("net/set.yaml", broken);
+    let ran = workplace.run(["validate"]);
+    assert_eq!(ran.exit, 2, "{ran}");
+    assert!(ran.stderr.contains("net/set.yaml:3"), "{ran}");
+    workplace.write("net/set.yaml", broken.replace(", name: b", ""));
+    assert_eq!(workplace.run(["validate"]).exit, 0);
+}
+
+#[test]
 fn a_wrong_answer_writes_nothing() {
     let workplace = Workplace::new();
     assert_snapshot!("wrong answer", workplace.run(["init", "--name", "Demo_1"]));
