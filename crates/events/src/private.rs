@@ -37,7 +37,11 @@ pub fn options() -> OpenOptions {
 /// Writes a file that appears whole or not at all, in place of one that may be there.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let partial = write_partial(path, bytes)?;
-    fs::rename(&partial, path)?;
+    if let Err(error) = fs::rename(&partial, path) {
+        // What it holds may be secret, and nobody would look for it.
+        let _ = fs::remove_file(&partial);
+        return Err(error);
+    }
     sync_folder_of(path)
 }
 
@@ -104,6 +108,15 @@ mod tests {
         assert_eq!(write_new(&path, b"second").unwrap(), b"first");
         write(&path, b"third").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"third");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing partial is left");
+    }
+
+    #[test]
+    fn what_cannot_be_put_in_its_place_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let taken = folder.path().join("taken");
+        fs::create_dir(&taken).unwrap();
+        write(&taken, b"secret").unwrap_err();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing partial is left");
     }
 
