@@ -237,6 +237,10 @@ const REFUSED: &[(&str, &str)] = &[
         "patch 1, line 3, `machine.sysctls.none`: there is nothing to delete",
     ),
     (
+        "cluster: {apiServer: {auditPolicy: {none: {$patch: delete}}}}",
+        "patch 1, line 1, `cluster.apiServer.auditPolicy.none`: there is nothing to delete",
+    ),
+    (
         "cluster: {etcd: {ca: {$patch: delete}}}",
         "patch 1, line 1, `cluster.etcd.ca`: there is nothing to delete",
     ),

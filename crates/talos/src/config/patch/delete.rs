@@ -150,12 +150,18 @@ impl Deletion {
         match (value, &self.element) {
             (Value::Array(items), Some((key, wanted))) if below.is_empty() => {
                 let is_meant = |item: &Value| item.get(key).and_then(Value::as_str) == Some(wanted);
-                let found = items.iter().position(is_meant).filter(|_| place.rule() != Rule::Free);
+                let found = items
+                    .iter()
+                    .position(is_meant)
+                    .filter(|_| !matches!(place.rule(), Rule::Free | Rule::Whole));
                 items.remove(found.ok_or(Reason::NothingToDelete)?);
                 Ok(())
             }
             (Value::Object(fields), _) if below.is_empty() => {
-                let is_table = matches!(place.rule(), Rule::Table | Rule::Free | Rule::Arguments);
+                let is_table = matches!(
+                    place.rule(),
+                    Rule::Table | Rule::Free | Rule::Whole | Rule::Arguments
+                );
                 // A field that Talos knows is always there, set or not.
                 match fields.remove(step) {
                     None if is_table => Err(Reason::NothingToDelete),

@@ -12,7 +12,7 @@ pub(super) fn merge(old: &mut Value, new: &Node, place: &mut Place<'_>) -> Resul
     if new.is_null() {
         return Ok(());
     }
-    let replaced = place.rule() == Rule::Replaced;
+    let replaced = matches!(place.rule(), Rule::Replaced | Rule::Whole);
     if replaced && !old.is_null() && matches!(&new.content, Content::Map(it) if it.is_empty()) {
         // To talosctl a mapping without anything in it is none.
         return Ok(());

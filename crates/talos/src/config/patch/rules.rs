@@ -4,7 +4,8 @@
 //! replaces the old one unless it is empty or zero.
 
 use Rule::{
-    Arguments, Free, Interfaces, Keyed, KeyedWhole, Mode, Replaced, Standing, Table, ZeroCounts,
+    Arguments, Free, Interfaces, Keyed, KeyedWhole, Mode, Replaced, Standing, Table, Whole,
+    ZeroCounts,
 };
 
 /// What is special about a field.
@@ -26,6 +27,8 @@ pub(super) enum Rule {
     Table,
     /// Anything: what is in it has no fields that Talos knows.
     Free,
+    /// The same, replaced as a whole.
+    Whole,
     /// A number whose zero means something.
     ZeroCounts,
     /// The mode of a file.
@@ -54,20 +57,21 @@ const RULES: &[(&str, &str, Rule)] = &[
     // Replaced.
     (MAIN, "cluster.network.podSubnets", Replaced),
     (MAIN, "cluster.network.serviceSubnets", Replaced),
-    (MAIN, "cluster.apiServer.auditPolicy", Replaced),
     ("BGPInstanceConfig", "advertise", Replaced),
     ("BGPInstanceConfig", "importRoutes", Replaced),
     ("BGPInstanceConfig", "neighbors", Replaced),
-    ("CRIBaseRuntimeSpecConfig", "overrides", Replaced),
-    ("KubeAuditPolicyConfig", "configuration", Replaced),
-    ("KubeAuthenticationConfig", "configuration", Replaced),
-    ("KubeCredentialProviderConfig", "configuration", Replaced),
     ("KubeNetworkConfig", "podSubnets", Replaced),
     ("KubeNetworkConfig", "serviceSubnets", Replaced),
-    ("KubeStaticPodConfig", "pod", Replaced),
     ("NetworkRuleConfig", "ingress", Replaced),
     ("NetworkRuleConfig", "portSelector.ports", Replaced),
     ("ResolverConfig", "searchDomains.domains", Replaced),
+    // Not Talos's own, and replaced.
+    (MAIN, "cluster.apiServer.auditPolicy", Whole),
+    ("CRIBaseRuntimeSpecConfig", "overrides", Whole),
+    ("KubeAuditPolicyConfig", "configuration", Whole),
+    ("KubeAuthenticationConfig", "configuration", Whole),
+    ("KubeCredentialProviderConfig", "configuration", Whole),
+    ("KubeStaticPodConfig", "pod", Whole),
     // Arguments of programs.
     (MAIN, "machine.kubelet.extraArgs", Arguments),
     (MAIN, "cluster.*.extraArgs", Arguments),
@@ -172,7 +176,7 @@ impl<'a> Place<'a> {
 
     /// Returns the rule for this place. Below what is free, all is free.
     pub(super) fn rule(&self) -> Rule {
-        let free = (1..self.path.len()).any(|depth| self.rule_at(depth) == Free);
+        let free = (1..self.path.len()).any(|depth| matches!(self.rule_at(depth), Free | Whole));
         if free { Free } else { self.rule_at(self.path.len()) }
     }
 
@@ -218,6 +222,8 @@ mod tests {
         assert_eq!(rule("KubeletConfig", &["extraArgs"]), Arguments);
         assert_eq!(rule(MAIN, &["extraArgs"]), Rule::Usual);
         assert_eq!(rule("KubeletConfig", &["config", "a", "[]", "b"]), Free);
+        assert_eq!(rule("KubeStaticPodConfig", &["pod"]), Whole);
+        assert_eq!(rule("KubeStaticPodConfig", &["pod", "spec"]), Free);
         // The key of a registry holds a dot, and is one step.
         assert_eq!(rule(MAIN, &["machine", "registries", "mirrors", "docker.io"]), Rule::Usual);
         assert_eq!(rule("BondConfig", &["mtu"]), Rule::Usual);
