@@ -17,6 +17,7 @@ mod input;
 mod machine_config;
 pub mod patch;
 mod v1alpha1;
+mod whereabouts;
 
 pub use contract::{Contract, UnsupportedVersion};
 pub use host::{
@@ -27,3 +28,4 @@ pub use input::{
     KubeletCertificates, Mirror,
 };
 pub use machine_config::MachineConfig;
+pub use whereabouts::Whereabouts;

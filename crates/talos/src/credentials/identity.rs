@@ -41,11 +41,17 @@ impl Identity {
         at: Timestamp,
         rng: &mut impl CryptoRng,
     ) -> Result<Self, IdentityError> {
-        let leaf = ClientLeaf {
-            organization: role.as_str(),
-            common_name: None,
-            lifetime: Lifetime::year(at),
-        };
+        Self::talos_for(bundle, role, Lifetime::year(at), rng)
+    }
+
+    /// Makes a client of the Talos API, for as long as it is wanted.
+    pub fn talos_for(
+        bundle: &Bundle,
+        role: Role,
+        lifetime: Lifetime,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Self, IdentityError> {
+        let leaf = ClientLeaf { organization: role.as_str(), common_name: None, lifetime };
         let key = PrivateKey::ed25519(rng);
         Self::signed(&bundle.os, leaf, key, rng)
     }
@@ -56,11 +62,17 @@ impl Identity {
         at: Timestamp,
         rng: &mut impl CryptoRng,
     ) -> Result<Self, IdentityError> {
-        let leaf = ClientLeaf {
-            organization: "system:masters",
-            common_name: Some("admin"),
-            lifetime: Lifetime::year(at),
-        };
+        Self::kubernetes_admin_for(bundle, Lifetime::year(at), rng)
+    }
+
+    /// Makes an administrator of the Kubernetes API, for as long as it is wanted.
+    pub fn kubernetes_admin_for(
+        bundle: &Bundle,
+        lifetime: Lifetime,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Self, IdentityError> {
+        let leaf =
+            ClientLeaf { organization: "system:masters", common_name: Some("admin"), lifetime };
         let key = PrivateKey::p256().map_err(IdentityError::Key)?;
         Self::signed(&bundle.kubernetes, leaf, key, rng)
     }

@@ -14,9 +14,28 @@ pub enum Role {
     Reader,
     /// Taking snapshots of etcd.
     EtcdBackup,
+    /// Verifying images.
+    ImageVerifier,
+    /// Writing the machine's META values.
+    MetaWriter,
 }
 
 impl Role {
+    /// All roles.
+    pub const ALL: [Self; 6] = [
+        Self::Admin,
+        Self::Operator,
+        Self::Reader,
+        Self::EtcdBackup,
+        Self::ImageVerifier,
+        Self::MetaWriter,
+    ];
+
+    /// Finds a role by the word that certificates carry.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.as_str() == word)
+    }
+
     /// Returns the role as certificates carry it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -24,6 +43,8 @@ impl Role {
             Self::Operator => "os:operator",
             Self::Reader => "os:reader",
             Self::EtcdBackup => "os:etcd:backup",
+            Self::ImageVerifier => "os:image:verifier",
+            Self::MetaWriter => "os:meta:writer",
         }
     }
 }

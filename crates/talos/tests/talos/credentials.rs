@@ -35,7 +35,8 @@ fn an_administrators_certificate_is_that_of_talosctl_field_by_field() {
 fn certificates_name_roles_and_last_a_year() {
     let bundle = bundle(1);
     let at = "2026-11-15T19:18:29Z".parse().unwrap();
-    for role in [Role::Admin, Role::Operator, Role::Reader, Role::EtcdBackup] {
+    for role in Role::ALL {
+        assert_eq!(Role::parse(role.as_str()), Some(role));
         let identity = Identity::talos(&bundle, role, at, &mut rng(2)).unwrap();
         let facts = identity.certificate().facts();
         assert_eq!(facts.organizations, [role.to_string()]);
