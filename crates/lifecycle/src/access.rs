@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use clouds::hetzner::{Hetzner, HetznerError, LoadBalancer, Server};
 use events::Secret;
 use spec::plan::Endpoint;
-use talos::credentials::{Context, IdentityError, Kubeconfig, Talosconfig};
+use talos::credentials::{IdentityError, Kubeconfig};
 use talos::secrets::{Bundle, StoreError};
 
 use crate::hetzner::API_PORT;
@@ -44,27 +44,29 @@ pub enum CredentialsError {
 /// Makes a kubeconfig for an administrator.
 pub async fn kubeconfig(site: &Site, way: &Way) -> Result<Secret, CredentialsError> {
     site.keep_bundle(Bundle::load(&site.bundle_file())?)?;
+    let server = api_server(site, way).await?;
+    let cluster = site.plan.cluster.to_string();
+    Ok(Kubeconfig::new(&cluster, &server, site.kubernetes_admin()).yaml().clone())
+}
+
+/// Returns the URL of the Kubernetes API.
+pub async fn api_server(site: &Site, way: &Way) -> Result<String, CredentialsError> {
     let host = match (way, &site.ground) {
         (Way::LoadBalancer, Ground::Hetzner(hetzner)) => balancer(site, hetzner).await?.to_string(),
         (Way::LoadBalancer, Ground::Machines) => endpoint(site)?,
         (Way::Node(name), _) => node(site, name).await?.to_string(),
     };
-    let server = format!("https://{host}:{API_PORT}");
-    let cluster = site.plan.cluster.to_string();
-    Ok(Kubeconfig::new(&cluster, &server, site.kubernetes_admin()).yaml().clone())
+    Ok(format!("https://{host}:{API_PORT}"))
 }
 
-/// Makes a talosconfig for an administrator. Its endpoints are the control
-/// planes themselves: through a load balancer upgrades hang.
-pub async fn talosconfig(site: &Site) -> Result<Secret, CredentialsError> {
-    site.keep_bundle(Bundle::load(&site.bundle_file())?)?;
-    let mut endpoints = Vec::new();
+/// Returns where the control planes answer. Talos is asked there and never
+/// through a load balancer, where upgrades hang.
+pub async fn control_planes(site: &Site) -> Result<Vec<String>, CredentialsError> {
+    let mut addresses = Vec::new();
     for control_plane in site.control_planes() {
-        endpoints.push(node(site, &control_plane.name).await?.to_string());
+        addresses.push(node(site, &control_plane.name).await?.to_string());
     }
-    let nodes = endpoints.clone();
-    let context = Context { endpoints, nodes, identity: site.talos_admin().clone() };
-    Ok(Talosconfig::new(site.plan.cluster.to_string(), context).to_yaml())
+    Ok(addresses)
 }
 
 /// Machines have no load balancer of ours: the file says how they are reached.

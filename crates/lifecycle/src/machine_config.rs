@@ -38,7 +38,7 @@ impl MachinePatch {
 
 /// Why there is no machine config.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum ConfigError {
+pub enum ConfigError {
     /// The endpoint's address is not known yet.
     #[error("the address of the load balancer is not known")]
     NoEndpoint,

@@ -104,7 +104,7 @@ impl Command {
             Self::Down(args) => down::run(&args, shared, ui),
             Self::Kubeconfig(args) => credentials::kubeconfig(&args, shared, ui),
             Self::Talosconfig(args) => credentials::talosconfig(&args, shared, ui),
-            Self::Talos(args) => talos::run(&args, ui),
+            Self::Talos(args) => talos::run(&args, shared, ui),
             Self::Apply(args) => apply::run(&args, ui),
             Self::Diff(args) => diff::run(&args, ui),
             Self::Drift(args) => drift::run(&args, ui),

@@ -23,6 +23,7 @@ mod rehearsed;
 mod run_finder;
 mod running;
 mod runtime;
+mod secrets_args;
 mod selection;
 mod silence;
 mod standing;

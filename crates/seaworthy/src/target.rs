@@ -94,6 +94,16 @@ impl TargetArgs {
         self.file.as_deref().unwrap_or(Path::new(CLUSTER_FILE))
     }
 
+    /// Refuses a cluster that is named beside secrets of another one.
+    pub(crate) fn is_unused(&self) -> Result<(), CommandError> {
+        if self.file.is_none() && !self.rehearsal {
+            return Ok(());
+        }
+        let message = "a cluster of ours was named, and the secrets of another";
+        Err(CommandError::say(Exit::Usage, message)
+            .hint("leave one of them out: `--secrets` and `--from` need no cluster file"))
+    }
+
     /// Finds the rehearsal that is meant.
     fn rehearsed(&self, shared: &Shared, ui: &Ui) -> Result<(Rehearsed, Reach), CommandError> {
         let state = state_dir(shared.state_dir.as_ref(), self.file());

@@ -1,14 +1,26 @@
 //! `talos probe`, at real nodes and at what is none.
 
-use std::{
-    net::TcpListener,
-    thread::sleep,
-    time::{Duration, Instant},
-};
+use std::net::TcpListener;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use crate::workplace::Workplace;
+
+/// Repeats until it works. Refused at once while a node starts: it is time that
+/// has to pass, not a number of tries.
+#[expect(clippy::disallowed_methods, reason = "a real node takes real time")]
+pub(crate) fn until<T>(mut look: impl FnMut() -> Result<T, String>) -> T {
+    let deadline = Instant::now() + Duration::from_mins(3);
+    loop {
+        match look() {
+            Ok(seen) => return seen,
+            Err(why) => assert!(Instant::now() < deadline, "{why}"),
+        }
+        sleep(Duration::from_millis(200));
+    }
+}
 
 #[test]
 fn a_closed_port_is_told_with_what_to_do() {
@@ -53,16 +65,10 @@ fn a_real_node_waits_in_maintenance_mode() {
     let Some(mut talos) = rig::need::talos() else { return };
     let address = talos.add("bare").unwrap().address().to_string();
     let workplace = Workplace::new();
-    // Refused at once while the node starts: it is time that has to pass, not a number of tries.
-    let since = Instant::now();
-    let ran = loop {
+    let ran = until(|| {
         let ran = workplace.run(["talos", "probe", &address, "--timeout", "1s"]);
-        if ran.exit == 0 || since.elapsed() > Duration::from_mins(2) {
-            break ran;
-        }
-        sleep(Duration::from_millis(200));
-    };
-    assert_eq!(ran.exit, 0, "{ran}");
+        if ran.exit == 0 { Ok(ran) } else { Err(ran.to_string()) }
+    });
     assert!(ran.stdout.contains("maintenance    The node waits for its config"), "{ran}");
     assert!(ran.stdout.contains("fingerprint  "), "{ran}");
 }

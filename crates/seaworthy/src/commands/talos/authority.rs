@@ -1,16 +1,15 @@
 //! The authority that nodes are compared with: that of a talosconfig or of a
 //! secrets bundle.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use ::talos::credentials::{Context, Talosconfig};
 use ::talos::pki::Certificate;
-use ::talos::secrets::Bundle;
 use clap::Args;
 
 use crate::command_error::CommandError;
 use crate::exit::Exit;
+use crate::secrets_args::{bundle, read, unusable};
 
 /// Whose nodes are "ours".
 #[derive(Args, Debug)]
@@ -31,8 +30,7 @@ impl OursArgs {
             return of_talosconfig(path).map(Some);
         }
         let Some(path) = &self.secrets else { return Ok(None) };
-        let bundle = Bundle::from_yaml(&read(path)?).map_err(|error| unusable(path, &error))?;
-        Ok(Some(bundle.os.certificate().clone()))
+        Ok(Some(bundle(path)?.os.certificate().clone()))
     }
 }
 
@@ -49,20 +47,4 @@ pub(crate) fn context(path: &Path) -> Result<Context, CommandError> {
             .hint("`talosctl config contexts` lists them, `talosctl config context NAME` chooses")
     })?;
     Ok(context.clone())
-}
-
-fn read(path: &Path) -> Result<String, CommandError> {
-    fs::read_to_string(path).map_err(|error| {
-        CommandError::say(Exit::Usage, format!("could not read {}: {error}", path.display()))
-    })
-}
-
-fn unusable(path: &Path, error: &(dyn std::error::Error + 'static)) -> CommandError {
-    let mut message = format!("could not use {}: {error}", path.display());
-    let mut cause = error.source();
-    while let Some(because) = cause {
-        message = format!("{message}: {because}");
-        cause = because.source();
-    }
-    CommandError::say(Exit::Usage, message)
 }

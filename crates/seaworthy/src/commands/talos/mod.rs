@@ -1,14 +1,16 @@
 //! `talos`: single steps on Talos nodes, whoever made their cluster.
 
 pub(crate) mod authority;
+mod generate;
 mod probe;
 
 use clap::{Args, Subcommand};
 
+use crate::cli::Shared;
 use crate::command_error::CommandError;
 use crate::ui::Ui;
 
-/// Look at Talos nodes, whoever made their cluster
+/// Look at Talos nodes, whoever made their cluster, and write their configs
 #[derive(Args, Debug)]
 pub(crate) struct TalosArgs {
     #[command(subcommand)]
@@ -18,10 +20,12 @@ pub(crate) struct TalosArgs {
 #[derive(Debug, Subcommand)]
 enum TalosCommand {
     Probe(probe::ProbeArgs),
+    Gen(generate::GenArgs),
 }
 
-pub(crate) fn run(args: &TalosArgs, ui: &Ui) -> Result<(), CommandError> {
+pub(crate) fn run(args: &TalosArgs, shared: &Shared, ui: &Ui) -> Result<(), CommandError> {
     match &args.command {
         TalosCommand::Probe(args) => probe::run(args, ui),
+        TalosCommand::Gen(args) => generate::run(args, shared, ui),
     }
 }

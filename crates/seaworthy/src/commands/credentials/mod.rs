@@ -1,0 +1,89 @@
+//! `kubeconfig` and `talosconfig`: what people speak to a cluster with, of a
+//! cluster of ours or of one that other tools have made.
+
+mod kubeconfig;
+mod lifetime;
+mod talosconfig;
+
+use std::io::Write as _;
+use std::path::Path;
+
+use clap::Args;
+use engine::Chance;
+use events::{Secret, private};
+use lifecycle::{CredentialsError, Site};
+use rand::SeedableRng as _;
+use rand::rngs::StdRng;
+use talos::secrets::Bundle;
+
+use self::lifetime::Ttl;
+use crate::command_error::CommandError;
+use crate::exit::Exit;
+use crate::secrets_args::{Given, SecretsArgs};
+use crate::ui::Ui;
+
+pub(crate) use self::kubeconfig::{KubeconfigArgs, run as kubeconfig};
+pub(crate) use self::talosconfig::{TalosconfigArgs, run as talosconfig};
+
+/// What a cluster is called whose files do not say it.
+const NAMELESS: &str = "talos";
+
+/// What both files are made with.
+#[derive(Args, Debug)]
+struct MakingArgs {
+    /// How long it is to be valid, such as `12h` or `30d`
+    #[arg(long, value_name = "DURATION", default_value = "365d")]
+    ttl: Ttl,
+
+    /// What the cluster is called in the file [default: its name, where one is known]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+
+    #[command(flatten)]
+    secrets: SecretsArgs,
+}
+
+impl MakingArgs {
+    /// Returns what the cluster is called that secrets were given for.
+    fn name_of(&self, given: &Given) -> String {
+        let said = self.name.as_ref().or(given.whereabouts.cluster.as_ref());
+        said.cloned().unwrap_or_else(|| NAMELESS.to_owned())
+    }
+}
+
+/// Reads the secrets of a cluster of ours.
+fn own_bundle(site: &Site) -> Result<Bundle, CommandError> {
+    Bundle::load(&site.bundle_file()).map_err(|error| failed(&error.into()))
+}
+
+/// Returns randomness for keys.
+pub(crate) fn rng() -> StdRng {
+    StdRng::from_seed(Chance::real().key())
+}
+
+fn give(made: &Secret, out: Option<&Path>, ui: &Ui) -> Result<(), CommandError> {
+    match out {
+        None => Ok(write!(ui.stdout(), "{}", made.reveal())?),
+        Some(path) => private::write(path, made.reveal().as_bytes()).map_err(|error| {
+            CommandError::say(Exit::Usage, format!("could not write {}: {error}", path.display()))
+        }),
+    }
+}
+
+/// Says that nothing tells where a cluster is.
+fn nowhere(given: &Given, what: &str) -> CommandError {
+    let message = format!("{} does not say where {what}", given.file.display());
+    CommandError::say(Exit::Usage, message).hint("give it: `--endpoint ADDRESS`")
+}
+
+fn failed(error: &CredentialsError) -> CommandError {
+    match error {
+        CredentialsError::Bundle(_) => CommandError::new(Exit::Usage, error)
+            .hint("the cluster has no secrets yet: `seaworthy up` makes them")
+            .hint("those of another cluster are named with `--secrets` or `--from`"),
+        CredentialsError::NoAddress { .. } => {
+            CommandError::new(Exit::Usage, error).hint("`seaworthy up` brings the cluster up")
+        }
+        _ => CommandError::new(Exit::Refused, error),
+    }
+}

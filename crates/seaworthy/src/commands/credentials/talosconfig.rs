@@ -1,0 +1,93 @@
+//! `talosconfig`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use talos::credentials::{Context, Identity, Role, Talosconfig};
+
+use super::{MakingArgs, failed, give, nowhere, own_bundle, rng};
+use crate::cli::Shared;
+use crate::command_error::CommandError;
+use crate::exit::Exit;
+use crate::target::TargetArgs;
+use crate::ui::Ui;
+
+/// Print a talosconfig
+///
+/// Made from the cluster's secrets bundle, without asking any node. With
+/// `--secrets` or `--from` it is made for a cluster that other tools have made,
+/// and no cluster file is read.
+#[derive(Args, Debug)]
+pub(crate) struct TalosconfigArgs {
+    #[command(flatten)]
+    target: TargetArgs,
+
+    /// A control plane to ask (can be repeated) [default: those of the cluster file]
+    #[arg(long = "endpoint", value_name = "ADDRESS")]
+    endpoints: Vec<String>,
+
+    /// A node that is meant where none is named (can be repeated) [default: the endpoints]
+    #[arg(long = "node", value_name = "ADDRESS")]
+    nodes: Vec<String>,
+
+    /// What it allows: os:admin, os:operator, os:reader, os:etcd:backup, os:image:verifier or
+    /// os:meta:writer
+    #[arg(long, value_name = "ROLE", default_value = "os:admin", value_parser = role)]
+    role: Role,
+
+    #[command(flatten)]
+    making: MakingArgs,
+
+    /// Write it to a file that only you can read, instead of printing it
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &TalosconfigArgs, shared: &Shared, ui: &Ui) -> Result<(), CommandError> {
+    let (bundle, name, endpoints) = match args.making.secrets.read()? {
+        Some(given) => {
+            args.target.is_unused()?;
+            if args.endpoints.is_empty() {
+                return Err(nowhere(&given, "control planes are"));
+            }
+            (given.bundle.clone(), args.making.name_of(&given), args.endpoints.clone())
+        }
+        None => args.of_ours(shared, ui)?,
+    };
+    let lifetime = args.making.ttl.lifetime();
+    let identity = Identity::talos_for(&bundle, args.role, lifetime, &mut rng())
+        .map_err(|error| CommandError::new(Exit::Internal, &error))?;
+    let nodes = if args.nodes.is_empty() { endpoints.clone() } else { args.nodes.clone() };
+    let config = Talosconfig::new(name, Context { endpoints, nodes, identity });
+    give(&config.to_yaml(), args.out.as_deref(), ui)
+}
+
+impl TalosconfigArgs {
+    /// Returns secrets, name and endpoints of a cluster of ours.
+    fn of_ours(
+        &self,
+        shared: &Shared,
+        ui: &Ui,
+    ) -> Result<(talos::secrets::Bundle, String, Vec<String>), CommandError> {
+        let target = self.target.open(&[], shared, ui)?;
+        let bundle = own_bundle(&target.site)?;
+        let name = self.making.name.clone();
+        let name = name.unwrap_or_else(|| target.site.plan.cluster.to_string());
+        if !self.endpoints.is_empty() {
+            return Ok((bundle, name, self.endpoints.clone()));
+        }
+        let runtime = tokio::runtime::Runtime::new()?;
+        let found = runtime.block_on(lifecycle::control_planes(&target.site));
+        Ok((bundle, name, found.map_err(|error| failed(&error))?))
+    }
+}
+
+fn role(word: &str) -> Result<Role, String> {
+    Role::parse(word).ok_or_else(|| {
+        let all = Role::ALL.map(Role::as_str);
+        match spec::nearest(word, all) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there are: {}", all.join(", ")),
+        }
+    })
+}

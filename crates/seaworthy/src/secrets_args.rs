@@ -1,0 +1,92 @@
+//! The secrets of a cluster that somebody else has made: talosctl's own files.
+
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ::talos::config::Whereabouts;
+use ::talos::secrets::Bundle;
+use clap::Args;
+
+use crate::command_error::CommandError;
+use crate::exit::Exit;
+
+/// Which secrets are meant, where they are not those of a cluster of ours.
+#[derive(Args, Clone, Debug)]
+#[group(id = "foreign", multiple = false)]
+#[command(next_help_heading = "Secrets")]
+pub(crate) struct SecretsArgs {
+    /// Use this secrets bundle, as `talosctl gen secrets` writes it
+    #[arg(long, value_name = "FILE")]
+    secrets: Option<PathBuf>,
+
+    /// Recover the secrets from the machine config of a control plane
+    #[arg(long, value_name = "FILE")]
+    from: Option<PathBuf>,
+}
+
+/// Secrets that were given, and what their file says besides.
+pub(crate) struct Given {
+    pub(crate) bundle: Bundle,
+    pub(crate) file: PathBuf,
+    pub(crate) whereabouts: Whereabouts,
+}
+
+impl SecretsArgs {
+    /// Reads the secrets, where a file was named.
+    pub(crate) fn read(&self) -> Result<Option<Given>, CommandError> {
+        match (&self.secrets, &self.from) {
+            (Some(file), _) => {
+                let bundle = bundle(file)?;
+                Ok(Some(Given { bundle, file: file.clone(), whereabouts: Whereabouts::default() }))
+            }
+            (None, Some(file)) => recovered(file).map(Some),
+            (None, None) => Ok(None),
+        }
+    }
+}
+
+/// Reads a secrets bundle.
+pub(crate) fn bundle(file: &Path) -> Result<Bundle, CommandError> {
+    let text = read(file)?;
+    Bundle::from_yaml(&text).map_err(|error| {
+        let said = unusable(file, &error);
+        match Whereabouts::of(&text) {
+            Ok(Whereabouts { cluster: Some(_), .. }) => {
+                said.hint("it is a machine config: name it with `--from`")
+            }
+            _ => said,
+        }
+    })
+}
+
+fn recovered(file: &Path) -> Result<Given, CommandError> {
+    let text = read(file)?;
+    let bundle = Bundle::from_machine_config(&text).map_err(|error| {
+        let said = unusable(file, &error);
+        if Bundle::from_yaml(&text).is_ok() {
+            return said.hint("it is a secrets bundle: name it with `--secrets`");
+        }
+        said
+    })?;
+    let whereabouts = Whereabouts::of(&text).map_err(|error| unusable(file, &error))?;
+    Ok(Given { bundle, file: file.to_owned(), whereabouts })
+}
+
+/// Reads a file that was named.
+pub(crate) fn read(path: &Path) -> Result<String, CommandError> {
+    fs::read_to_string(path).map_err(|error| {
+        CommandError::say(Exit::Usage, format!("could not read {}: {error}", path.display()))
+    })
+}
+
+/// Says why a file cannot be used, with all causes and no line of it.
+pub(crate) fn unusable(path: &Path, error: &(dyn Error + 'static)) -> CommandError {
+    let mut message = format!("could not use {}: {error}", path.display());
+    let mut cause = error.source();
+    while let Some(because) = cause {
+        message = format!("{message}: {because}");
+        cause = because.source();
+    }
+    CommandError::say(Exit::Usage, message)
+}

@@ -1,0 +1,102 @@
+//! `talosconfig` and `kubeconfig` for clusters that other tools have made.
+
+use rig::talos::Shape;
+use talos::credentials::Talosconfig;
+
+use crate::talos_gen::{CLUSTER, bundle, workplace};
+use crate::workplace::Workplace;
+
+#[test]
+fn a_talosconfig_says_what_was_asked_for() {
+    let workplace = workplace(CLUSTER);
+    let args = ["talosconfig", "--secrets", "mine.yaml", "--endpoint", "10.0.0.1"];
+    let more = ["--endpoint", "10.0.0.2", "--node", "10.0.0.7", "--role", "os:reader"];
+    let ran = workplace.run(args.into_iter().chain(more).chain(["--ttl", "2h", "--name", "far"]));
+    assert_eq!((ran.exit, ran.stderr.as_str()), (0, ""), "{ran}");
+    let config = Talosconfig::from_yaml(&ran.stdout).unwrap();
+    assert_eq!(config.current, "far");
+    let context = config.current().unwrap();
+    assert_eq!(
+        (&*context.endpoints, &*context.nodes),
+        (&["10.0.0.1".to_owned(), "10.0.0.2".to_owned()][..], &["10.0.0.7".to_owned()][..],)
+    );
+    let facts = context.identity.certificate().facts();
+    assert_eq!(facts.organizations, ["os:reader"]);
+    assert_eq!(facts.not_after.duration_since(facts.not_before).as_hours(), 2);
+    assert!(context.identity.certificate().is_signed_by(bundle(1).os.certificate()));
+}
+
+#[test]
+fn what_a_machine_config_says_need_not_be_said_again() {
+    let workplace = workplace(CLUSTER);
+    workplace.run(["talos", "gen", "--secrets", "mine.yaml"]);
+    let ran = workplace.run(["kubeconfig", "--from", "demo/one.yaml", "--out", "kubeconfig"]);
+    assert_eq!((ran.exit, ran.stdout.as_str()), (0, ""), "{ran}");
+    let text = workplace.read("kubeconfig");
+    assert!(text.contains("server: https://192.168.10.11:6443"), "{text}");
+    assert!(text.contains("admin@demo"), "{text}");
+    let ran = workplace.run(["kubeconfig", "--from", "demo/one.yaml", "--endpoint", "api.example"]);
+    assert!(ran.stdout.contains("server: https://api.example:6443"), "{ran}");
+}
+
+#[test]
+fn mistakes_are_named() {
+    let workplace = workplace(CLUSTER);
+    for (args, message) in [
+        (&["talosconfig", "--secrets", "mine.yaml"][..], "mine.yaml does not say where control"),
+        (&["kubeconfig", "--secrets", "mine.yaml"], "mine.yaml does not say where the Kubernetes"),
+        (
+            &["kubeconfig", "cluster.yaml", "--secrets", "mine.yaml", "--endpoint", "a"],
+            "a cluster of ours was named, and the secrets of another",
+        ),
+        (
+            &["kubeconfig", "--secrets", "mine.yaml", "--endpoint", "http://a"],
+            "`http://a` is no place of an API",
+        ),
+        (&["talosconfig", "--role", "os:readr"], "invalid value 'os:readr'"),
+        (&["talosconfig", "--ttl", "11y"], "invalid value '11y'"),
+        (&["talosconfig", "--from", "absent"], "could not read absent"),
+        (&["talosconfig"], "could not read the secrets bundle"),
+    ] {
+        let ran = workplace.run(args);
+        assert_eq!((ran.exit, ran.stdout.as_str()), (2, ""), "{ran}");
+        assert!(ran.stderr.contains(&format!("error: {message}")), "{ran}");
+    }
+}
+
+/// What people have who made their cluster with talosctl: its folder.
+#[test]
+fn a_cluster_that_talosctl_made_takes_our_credentials() {
+    let shape = Shape { control_planes: 1, workers: 0 };
+    if rig::need::talos_parts().is_none() {
+        return;
+    }
+    let cluster = rig::talos::TalosCluster::start_without_network(shape).unwrap();
+    let address = cluster.control_planes()[0].address().to_string();
+    let workplace = Workplace::new();
+    let file = |name: &str| cluster.folder().join(name).display().to_string();
+    let make = |args: &[&str], out: &str| {
+        let ran = workplace.run(args.iter().chain(&["--out", out]));
+        assert_eq!(ran.exit, 0, "{ran}");
+        workplace.path().join(out).display().to_string()
+    };
+    let ctl = cluster.talos().talosctl();
+    let secrets = file("secrets.yaml");
+    let given = ["talosconfig", "--secrets", &secrets, "--endpoint", &address];
+    let admin = make(&given, "admin");
+    ctl.run(&["--talosconfig", &admin, "get", "machineconfig", "-o", "yaml"]).unwrap();
+    let reader = make(&[&given[..], &["--role", "os:reader"]].concat(), "reader");
+    ctl.run(&["--talosconfig", &reader, "version"]).unwrap();
+    let refused = ctl.run(&["--talosconfig", &reader, "get", "machineconfig"]).unwrap_err();
+    assert!(refused.to_string().contains("PermissionDenied"), "{refused}");
+
+    let plane = file("controlplane.yaml");
+    let kubeconfig = make(&["kubeconfig", "--from", &plane, "--ttl", "1h"], "kubeconfig");
+    let kubectl = rig::kubectl::Kubectl::new(cluster.kubectl().binary(), kubeconfig.as_ref());
+    let who = kubectl.run(&["auth", "whoami", "-o", "jsonpath={.status.userInfo.groups}"]).unwrap();
+    assert!(who.contains("system:masters"), "{who}");
+
+    let ran = workplace.run(["talos", "probe", &address, "--talosconfig", "reader"]);
+    assert!(ran.exit == 0 && ran.stdout.contains("  ours  "), "{ran}");
+    assert_eq!(cluster.end(), Vec::new());
+}

@@ -1,0 +1,211 @@
+//! `talos gen`: what it writes, where the secrets come from, and what it says
+//! to mistakes.
+
+use std::fs;
+use std::path::Path;
+
+use rand::SeedableRng as _;
+use rand::rngs::StdRng;
+use serde_json::Value;
+use talos::credentials::Talosconfig;
+use talos::pki::PrivateKey;
+use talos::secrets::Bundle;
+
+use crate::workplace::{Ran, Workplace};
+
+/// One control plane and one worker on machines.
+pub(crate) const CLUSTER: &str = include_str!("fixtures/two-machines.yaml");
+
+/// A bundle with a quick key for service accounts, as Talos accepts it.
+pub(crate) fn bundle(seed: u64) -> Bundle {
+    let (key, now) = (PrivateKey::p256().unwrap(), events::Clock::real().now());
+    Bundle::generate(key, now, &mut StdRng::seed_from_u64(seed)).unwrap()
+}
+
+/// A workplace with a cluster file and secrets.
+pub(crate) fn workplace(cluster: &str) -> Workplace {
+    let workplace = Workplace::new();
+    workplace.write("cluster.yaml", cluster);
+    workplace.write("mine.yaml", bundle(1).to_yaml().reveal());
+    workplace
+}
+
+fn refused(ran: &Ran, message: &str) {
+    assert_eq!(ran.exit, 2, "{ran}");
+    assert!(ran.stderr.contains(&format!("error: {message}")), "{ran}");
+    assert_eq!(ran.stdout, "", "{ran}");
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> =
+        entries.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn files_are_private_and_only_replaced_by_force() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let workplace = workplace(CLUSTER);
+    let ran = workplace.run(["talos", "gen", "--secrets", "mine.yaml"]);
+    assert_eq!(ran.exit, 0, "{ran}");
+    let folder = workplace.path().join("demo");
+    assert_eq!(names(&folder), ["one.yaml", "talosconfig", "two.yaml"]);
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&folder), 0o700);
+    for name in names(&folder) {
+        assert_eq!(mode(&folder.join(name)), 0o600);
+    }
+    workplace.write("demo/one.yaml", "mine");
+    fs::remove_file(folder.join("two.yaml")).unwrap();
+    let again = ["talos", "gen", "--secrets", "mine.yaml"];
+    refused(&workplace.run(again), "not overwritten: demo/one.yaml, demo/talosconfig");
+    assert_eq!(names(&folder), ["one.yaml", "talosconfig"], "nothing was begun");
+    assert_eq!(workplace.read("demo/one.yaml"), "mine");
+    let ran = workplace.run(again.into_iter().chain(["--force"]));
+    assert_eq!(ran.exit, 0, "{ran}");
+    assert!(workplace.read("demo/one.yaml").starts_with("version: v1alpha1"), "{ran}");
+}
+
+#[test]
+fn a_new_bundle_is_made_once_and_found_again() {
+    let workplace = workplace(CLUSTER);
+    let ran = workplace.run(["talos", "gen", "-o", "json"]);
+    assert_eq!(ran.exit, 0, "{ran}");
+    let told: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(told["secrets"]["new"], true);
+    assert_eq!(told["files"][0], "demo/secrets.yaml", "before any config");
+    let secrets = workplace.read("demo/secrets.yaml");
+    let one = workplace.read("demo/one.yaml");
+    let ran = workplace.run(["talos", "gen", "-o", "json", "--force"]);
+    let told: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!((ran.exit, &told["secrets"]["new"]), (0, &Value::from(false)), "{ran}");
+    assert_eq!(workplace.read("demo/secrets.yaml"), secrets);
+    assert_eq!(workplace.read("demo/one.yaml"), one, "the same secrets give the same config");
+    let printed = workplace.run(["talos", "gen", "--print", "one"]);
+    assert_eq!((printed.exit, printed.stdout), (0, one));
+    let other = workplace.run(["talos", "gen", "--force", "--secrets", "mine.yaml"]);
+    refused(&other, "mine.yaml and demo/secrets.yaml are different secrets bundles");
+}
+
+#[test]
+fn the_clusters_own_secrets_come_first_and_stay_alone() {
+    let workplace = workplace(CLUSTER);
+    fs::create_dir_all(workplace.path().join(".seaworthy/demo")).unwrap();
+    let own = bundle(2);
+    workplace.write(".seaworthy/demo/secrets.yaml", own.to_yaml().reveal());
+    let ran = workplace.run(["talos", "gen"]);
+    assert_eq!(ran.exit, 0, "{ran}");
+    assert!(ran.stderr.contains("Secrets of .seaworthy/demo/secrets.yaml"), "{ran}");
+    let config = workplace.read("demo/one.yaml");
+    assert_eq!(Bundle::from_machine_config(&config).unwrap(), own);
+    assert!(!workplace.path().join("demo/secrets.yaml").exists(), "no second copy");
+    let ran = workplace.run(["talos", "gen", "--secrets", "mine.yaml", "--out", "other"]);
+    refused(&ran, "mine.yaml and .seaworthy/demo/secrets.yaml are different secrets bundles");
+    assert!(!workplace.path().join("other").exists());
+    // Recovered from its own config they are the same, and give the same.
+    let ran = workplace.run(["talos", "gen", "--from", "demo/one.yaml", "--out", "again"]);
+    assert_eq!(ran.exit, 0, "{ran}");
+    for file in ["one.yaml", "two.yaml"] {
+        let read = |folder: &str| workplace.read(&format!("{folder}/{file}"));
+        assert_eq!(read("demo"), read("again"));
+    }
+}
+
+#[test]
+fn a_talosconfig_leads_to_the_control_planes() {
+    let workplace = workplace(CLUSTER);
+    workplace.run(["talos", "gen", "--secrets", "mine.yaml"]);
+    let config = Talosconfig::from_yaml(&workplace.read("demo/talosconfig")).unwrap();
+    assert_eq!(config.current, "demo");
+    let context = config.current().unwrap();
+    assert_eq!(context.endpoints, ["192.168.10.11"]);
+    assert!(context.identity.certificate().is_signed_by(bundle(1).os.certificate()));
+}
+
+#[test]
+fn patches_of_the_file_are_in_the_configs_of_their_nodes() {
+    let patches = "    version: v1.14.1\n    patches:\n      - { inline: { machine: { sysctls: \
+                   { a: '1' } } }, on: control-plane }\n      - { file: more.yaml, on: storage }\n";
+    let workplace = workplace(&CLUSTER.replacen("    version: v1.14.1\n", patches, 1));
+    workplace.write("more.yaml", "machine:\n  env: {FAR: away}\n");
+    let ran = workplace.run(["talos", "gen", "--secrets", "mine.yaml"]);
+    assert_eq!(ran.exit, 0, "{ran}");
+    let [one, two] = ["one", "two"].map(|node| workplace.read(&format!("demo/{node}.yaml")));
+    assert!(one.contains("sysctls:") && !one.contains("FAR: away"), "{one}");
+    assert!(two.contains("FAR: away") && !two.contains("sysctls:"), "{two}");
+
+    workplace.write("more.yaml", "[{op: remove, path: /machine/nothing}]\n");
+    let ran = workplace.run(["talos", "gen", "--secrets", "mine.yaml", "--force"]);
+    refused(&ran, "there is no machine config for two");
+    assert!(ran.stderr.contains("more.yaml, line 1, `/machine/nothing`"), "{ran}");
+    assert_eq!(workplace.read("demo/two.yaml"), two, "the old one stays");
+}
+
+#[test]
+fn addresses_that_hetzner_assigns_are_asked_for() {
+    let workplace = workplace(include_str!("../../../../examples/hetzner.yaml"));
+    let generate = |more: &[&str]| {
+        let given = ["talos", "gen", "--secrets", "mine.yaml"];
+        workplace.run(given.iter().chain(more))
+    };
+    let ran = generate(&[]);
+    refused(&ran, "the address of the load balancer demo-api is in every machine config");
+    assert!(ran.stderr.contains("--load-balancer ADDRESS"), "{ran}");
+    assert!(!workplace.path().join("demo").exists());
+    refused(&generate(&["--address", "cp-1=203.0.113.1"]), "the cluster file has no node `cp-1`");
+
+    let ran = generate(&["--load-balancer", "203.0.113.9", "--address", "demo-cp-1=203.0.113.1"]);
+    assert_eq!(ran.exit, 0, "{ran}");
+    let lacking = "Note the public addresses of demo-cp-2, demo-cp-3";
+    assert!(ran.stderr.contains(lacking), "{ran}");
+    let documents: Vec<Value> =
+        serde_saphyr::from_multiple(&workplace.read("demo/demo-cp-1.yaml")).unwrap();
+    let main = &documents[0];
+    assert_eq!(main["cluster"]["controlPlane"]["endpoint"], "https://203.0.113.9:6443");
+    let names: Vec<_> = main["machine"]["certSANs"].as_array().unwrap().iter().collect();
+    for name in ["203.0.113.9", "203.0.113.1", "demo-cp-1"] {
+        assert!(names.contains(&&Value::from(name)), "{names:?}");
+    }
+    let config = Talosconfig::from_yaml(&workplace.read("demo/talosconfig")).unwrap();
+    assert_eq!(config.current().unwrap().endpoints[0], "203.0.113.1");
+}
+
+#[test]
+fn mistakes_are_named_and_nothing_is_written() {
+    let workplace = workplace(CLUSTER);
+    let config = "machine: {type: worker}\ncluster: {clusterName: demo}\n";
+    workplace.write("worker.yaml", config);
+    workplace.write("broken.yaml", "certs: [hunter22");
+    workplace.write("file", "");
+    let generate = |more: &[&str]| workplace.run(["talos", "gen"].iter().chain(more));
+    for (args, message) in [
+        (&["--secrets", "absent"][..], "could not read absent: "),
+        (&["--secrets", "broken.yaml"], "could not use broken.yaml: it is not a secrets bundle"),
+        (&["--secrets", "worker.yaml"], "could not use worker.yaml: it is not a secrets bundle"),
+        (&["--from", "worker.yaml"], "could not use worker.yaml: it is not the machine config of"),
+        (&["--from", "mine.yaml"], "could not use mine.yaml: it is not the machine config of"),
+        (&["--print", "one"], "there are no secrets, and a config that is only printed"),
+        (&["--print", "three", "--secrets", "mine.yaml"], "the cluster file has no node `three`"),
+        (&["--secrets", "mine.yaml", "--out", "file"], "could not make the folder file: "),
+        (&["--secrets", "mine.yaml", "--out", "file/a"], "could not make the folder "),
+        (&["--load-balancer", "10.0.0.1"], "the cluster file asks for no load balancer"),
+        (&["absent.yaml"], "could not read the cluster file absent.yaml"),
+        (&["--address", "one"], "invalid value 'one' for '--address <NODE=ADDRESS>'"),
+        (&["--secrets", "mine.yaml", "--from", "mine.yaml"], "the argument '--secrets <FILE>'"),
+    ] {
+        let ran = generate(args);
+        refused(&ran, message);
+        assert!(!ran.stderr.contains("hunter22"), "{ran}");
+    }
+    assert!(generate(&["--secrets", "worker.yaml"]).stderr.contains("name it with `--from`"));
+    assert!(generate(&["--from", "mine.yaml"]).stderr.contains("name it with `--secrets`"));
+    assert!(!workplace.path().join("demo").exists());
+
+    fs::create_dir_all(workplace.path().join("demo/talosconfig")).unwrap();
+    refused(&generate(&["--secrets", "mine.yaml", "--force"]), "demo/talosconfig is a folder");
+    assert_eq!(names(&workplace.path().join("demo")), ["talosconfig"]);
+    workplace.write("cluster.yaml", CLUSTER.replace("name: two", "name: secrets"));
+    refused(&generate(&["--secrets", "mine.yaml", "--out", "x"]), "the node `secrets` would have");
+}
