@@ -60,7 +60,6 @@ fn files_that_are_no_talosconfig_are_named() {
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "a real node takes real time")]
 fn a_real_node_waits_in_maintenance_mode() {
     let Some(mut talos) = rig::need::talos() else { return };
     let address = talos.add("bare").unwrap().address().to_string();
