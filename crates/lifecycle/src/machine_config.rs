@@ -56,7 +56,8 @@ pub enum ConfigError {
 /// Writes the config of a node: the same plan and addresses give the same bytes.
 pub(crate) fn render(site: &Site, node: &NodePlan) -> Result<MachineConfig, ConfigError> {
     let endpoint = endpoint(site).ok_or(ConfigError::NoEndpoint)?;
-    let cluster = cluster(&site.plan, endpoint, sans(site, node))?;
+    let inline_manifests = site.inline_manifests.clone();
+    let cluster = Cluster { inline_manifests, ..cluster(&site.plan, endpoint, sans(site, node))? };
     let config = MachineConfig::render(site.bundle(), &cluster, &host(&site.plan, node))?;
     let meant = |patch: &&MachinePatch| patch.on.fits(node.pool.as_ref());
     let patches: Vec<_> =
@@ -124,9 +125,10 @@ fn cluster(
         } else {
             KubeletCertificates::SelfSigned
         },
-        // Ours are applied by stages that look whether they are healthy.
+        // Ours are applied by stages that look whether they are healthy; the
+        // site adds those that the file leaves to Talos.
         inline_manifests: Vec::new(),
-        extra_manifests: Vec::new(),
+        extra_manifests: system.extra_manifests.clone(),
     })
 }
 
@@ -153,7 +155,10 @@ fn host(plan: &Plan, node: &NodePlan) -> Node {
         hostname: node.name.clone(),
         install: Install {
             disk: install_disk(node),
-            image: format!("ghcr.io/siderolabs/installer:{}", plan.talos),
+            image: match &node.installer {
+                Some(image) => image.to_string(),
+                None => format!("ghcr.io/siderolabs/installer:{}", plan.talos),
+            },
         },
         labels: node.labels.clone(),
         taints: node.taints.iter().map(taint).collect(),

@@ -13,6 +13,7 @@ use events::{Clock, Role, Secret, Unit, Verdict};
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
 use spec::plan::{NodePlan, Plan};
+use talos::config::InlineManifest;
 use talos::credentials::{Identity, IdentityError};
 use talos::pki::SpkiHash;
 use talos::secrets::Bundle;
@@ -45,6 +46,8 @@ pub struct Site {
     pub source: Option<Source>,
     /// Changes to machine configs, in this order.
     pub patches: Vec<MachinePatch>,
+    /// Objects that Talos itself applies.
+    pub inline_manifests: Vec<InlineManifest>,
     /// What is applied besides addons, in this order.
     pub manifests: Vec<Manifest>,
     bundle: OnceLock<Bundle>,
@@ -128,6 +131,7 @@ impl Site {
             token: Secret::new(""),
             source: None,
             patches: Vec::new(),
+            inline_manifests: Vec::new(),
             manifests: Vec::new(),
             bundle: OnceLock::new(),
             sealing_key: OnceLock::new(),

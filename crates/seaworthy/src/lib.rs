@@ -13,6 +13,7 @@ mod commands;
 mod envelope;
 mod exit;
 mod git_access;
+mod inline_manifests;
 mod kept;
 mod machine_patches;
 mod manifest_files;

@@ -18,6 +18,7 @@ use crate::command_error::CommandError;
 use crate::commands::{CLUSTER_FILE, read_cluster, state_dir};
 use crate::exit::Exit;
 use crate::git_access;
+use crate::inline_manifests;
 use crate::machine_patches;
 use crate::manifest_files;
 use crate::rehearsed::Rehearsed;
@@ -221,6 +222,7 @@ impl Target {
         let beside = file.parent().unwrap_or(Path::new(""));
         site.patches = machine_patches::read(&self.cluster, file, bytes)?;
         site.manifests = manifest_files::read(&site.plan, beside)?;
+        site.inline_manifests = inline_manifests::read(&site.plan, beside)?;
         Ok(())
     }
 

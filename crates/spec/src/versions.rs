@@ -56,7 +56,11 @@ pub enum Verdict {
 }
 
 /// Talos' own compatibility table.
-pub const TALOS: [TalosRelease; 3] = [
+pub const TALOS: [TalosRelease; 7] = [
+    TalosRelease { talos: (1, 8), oldest: (1, 26), newest: (1, 31) },
+    TalosRelease { talos: (1, 9), oldest: (1, 27), newest: (1, 32) },
+    TalosRelease { talos: (1, 10), oldest: (1, 28), newest: (1, 33) },
+    TalosRelease { talos: (1, 11), oldest: (1, 29), newest: (1, 34) },
     TalosRelease { talos: (1, 12), oldest: (1, 30), newest: (1, 35) },
     TalosRelease { talos: (1, 13), oldest: (1, 31), newest: (1, 36) },
     TalosRelease { talos: (1, 14), oldest: (1, 32), newest: (1, 37) },

@@ -178,8 +178,8 @@ fn versions_are_held_to_the_matrix_when_they_are_answered() {
     let mut answers = Answers::new(CloudKind::Hetzner);
     let mut refused = |key, answer| answers.answer(key, answer).expect_err("refused").to_string();
     assert_eq!(
-        refused("talos", "v1.9.0"),
-        "`v1.9.0` is no answer to `talos`: it is too old: v1.12 to v1.14 are supported"
+        refused("talos", "v1.7.0"),
+        "`v1.7.0` is no answer to `talos`: it is too old: v1.8 to v1.14 are supported"
     );
     assert_eq!(
         refused("kubernetes", "v1.31.0"),

@@ -501,11 +501,19 @@ fn network_cases() -> Vec<Case> {
 
 fn version_cases() -> Vec<Case> {
     vec![
-        case(Rule::UnsupportedVersion, HETZNER, &[("v1.14.1", "v1.9.0")]),
+        case(Rule::UnsupportedVersion, HETZNER, &[("v1.14.1", "v1.7.0")]),
         case(Rule::UntestedVersion, HETZNER, &[("v1.14.1", "v1.15.0")]),
         case(Rule::UntestedVersion, HETZNER, &[("v1.36.3", "v1.37.0")]),
         case(Rule::VersionMismatch, HETZNER, &[("v1.14.1", "v1.12.4")]),
         case(Rule::VersionMismatch, HETZNER, &[("v1.36.3", "v1.31.0")]),
+        case(
+            Rule::VersionMismatch,
+            MACHINES,
+            &[(
+                "version: v1.14.1",
+                "version: v1.14.1, installer: 'a.example:5000/b/installer:v1.13.0'",
+            )],
+        ),
         case(Rule::VersionMismatch, HETZNER, &[("cilium: {}", "cilium: { version: 1.19.6 }")]),
         case(
             Rule::VersionMismatch,
@@ -614,7 +622,10 @@ fn addon_cases() -> Vec<Case> {
 }
 
 fn talos_cases() -> Vec<Case> {
+    let inline = "[{ name: a, file: a.yaml }, { name: a, file: b.yaml }]";
+    let inline = format!("version: v1.14.1, inlineManifests: {inline}");
     vec![
+        case(Rule::DuplicateName, HETZNER, &[("version: v1.14.1", &inline)]),
         case(
             Rule::NoTpm,
             HETZNER,

@@ -213,6 +213,14 @@ fn what(node: &NodePlan) -> &'static str {
 }
 
 fn about(node: &NodePlan) -> String {
+    let hardware = hardware(node);
+    match &node.installer {
+        Some(image) => format!("{hardware}, installed from {image}"),
+        None => hardware,
+    }
+}
+
+fn hardware(node: &NodePlan) -> String {
     let address = node.address;
     match &node.hardware {
         Hardware::Server { offers, .. } => {

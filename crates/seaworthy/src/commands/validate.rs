@@ -10,6 +10,7 @@ use super::{CLUSTER_FILE, print_problems, read_file};
 use crate::cli::Output;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
+use crate::inline_manifests;
 use crate::machine_patches;
 use crate::manifest_files;
 use crate::ui::Ui;
@@ -17,7 +18,7 @@ use crate::ui::Ui;
 /// Check a cluster file
 ///
 /// Reports all problems at once, each with its place and what would be right.
-/// Reads the patches and manifests that the file names, too.
+/// Reads the patches and all manifests that the file names, too.
 /// Asks nobody: no network, no token.
 #[derive(Args, Debug)]
 pub(crate) struct ValidateArgs {
@@ -50,7 +51,9 @@ pub(crate) fn run(args: &ValidateArgs, ui: &Ui) -> Result<(), CommandError> {
 /// Reads what the file names besides, and says what is wrong with it.
 fn files_of(cluster: &Cluster, file: &Path, bytes: &[u8]) -> Result<(), CommandError> {
     machine_patches::read(cluster, file, bytes)?;
-    let plan = Plan::of(cluster, ClusterId::NIL);
-    manifest_files::read(&plan, file.parent().unwrap_or(Path::new("")))?;
+    let (plan, beside) = (Plan::of(cluster, ClusterId::NIL), file.parent());
+    let beside = beside.unwrap_or(Path::new(""));
+    inline_manifests::read(&plan, beside)?;
+    manifest_files::read(&plan, beside)?;
     Ok(())
 }

@@ -144,6 +144,26 @@ fn patches_of_the_file_are_in_the_configs_of_their_nodes() {
 }
 
 #[test]
+fn inline_manifests_have_to_be_objects() {
+    let inline = "    version: v1.14.1\n    inlineManifests: [{ name: early, file: early.yaml }]\n";
+    let workplace = workplace(&CLUSTER.replacen("    version: v1.14.1\n", inline, 1));
+    let told = |message: &str| {
+        for command in [&["validate"][..], &["talos", "gen", "--secrets", "mine.yaml"]] {
+            let ran = workplace.run(command);
+            refused(&ran, "could not use the inline manifest `early`: ");
+            assert!(ran.stderr.contains(message), "{ran}");
+        }
+    };
+    told("early.yaml: No such file");
+    workplace.write("early.yaml", "# nothing\n");
+    told("there is no object in early.yaml");
+    workplace.write("early.yaml", "kind: Namespace\nmetadata: { name: early }\n");
+    told("early.yaml");
+    workplace.write("early.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: { name: early }\n");
+    assert_eq!(workplace.run(["validate"]).exit, 0);
+}
+
+#[test]
 fn addresses_that_hetzner_assigns_are_asked_for() {
     let workplace = workplace(include_str!("../../../../examples/hetzner.yaml"));
     let generate = |more: &[&str]| {

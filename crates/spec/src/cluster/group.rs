@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::install::{INSTALL, Install};
 use crate::read::{Field, Fields, Kind, Pick, Shape, Span, Spanned, optional, required};
 use crate::scalar::{
-    Bytes, Cidr, DnsName, Duration, LabelKey, LabelValue, LoadBalancerType, Location, PoolName,
-    ResourceName, Scalar, ServerType, Taint, Within, Word,
+    Bytes, Cidr, DnsName, Duration, ImageName, LabelKey, LabelValue, LoadBalancerType, Location,
+    PoolName, ResourceName, Scalar, ServerType, Taint, Within, Word,
 };
 
 /// The nodes that run etcd and the Kubernetes API.
@@ -68,6 +68,8 @@ pub struct NodeGroup {
     pub taints: Vec<Spanned<Taint>>,
     /// Where Talos is installed, where not as for all nodes.
     pub install: Option<Install>,
+    /// The image that Talos is installed from, where not as for all nodes.
+    pub installer: Option<Spanned<ImageName>>,
 }
 
 /// What is tried if a server type is sold out.
@@ -159,6 +161,11 @@ const GROUP: &[Field] = &[
         "install",
         Kind::Map(&INSTALL),
         "Where Talos is installed, if not as `talos.install` says.",
+    ),
+    optional(
+        "installer",
+        Kind::Scalar(ImageName::FORMAT),
+        "The image that Talos is installed from, if not as `talos.installer` says.",
     ),
 ];
 
@@ -333,6 +340,7 @@ impl NodeGroup {
             labels: fields.table("labels"),
             taints: fields.list("taints"),
             install: fields.map("install").map(Install::decode),
+            installer: fields.optional("installer"),
         }
     }
 }

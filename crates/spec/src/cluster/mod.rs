@@ -33,7 +33,9 @@ pub use manifest::{After, ManifestSource};
 pub use proof::Proof;
 pub use proxmox::{Proxmox, VmIds};
 pub use root::Cluster;
-pub use talos::{DiskEncryption, DiskKey, Mirror, Patch, PatchBody, PatchTarget, Talos};
+pub use talos::{
+    DiskEncryption, DiskKey, InlineManifest, Mirror, Patch, PatchBody, PatchTarget, Talos,
+};
 
 pub(crate) use machines::CONTROL_PLANE_POOL;
 pub(crate) use root::{ROOT, other_kind};

@@ -4,7 +4,10 @@ use serde::Serialize;
 
 use super::install::{INSTALL, Install};
 use crate::read::{Fields, Kind, Node, Pick, Shape, Span, Spanned, optional, required};
-use crate::scalar::{DnsName, Extension, FilePath, HttpUrl, PoolName, Scalar, Text, Version, Word};
+use crate::scalar::{
+    DnsName, Extension, FilePath, HttpUrl, HttpsUrl, ImageName, PoolName, ResourceName, Scalar,
+    Text, Version, Word,
+};
 
 /// The operating system of the nodes.
 #[derive(Clone, Debug)]
@@ -19,12 +22,27 @@ pub struct Talos {
     pub patches: Vec<Patch>,
     /// Where Talos is installed.
     pub install: Option<Install>,
+    /// The image that it is installed from.
+    pub installer: Option<Spanned<ImageName>>,
     /// Which partitions are encrypted.
     pub disk_encryption: Option<DiskEncryption>,
     /// Mirrors of image registries.
     pub registries: Vec<(Spanned<DnsName>, Mirror)>,
     /// Whether pods' DNS goes through the node's resolver.
     pub forward_kube_dns_to_host: Option<Spanned<bool>>,
+    /// Objects that Talos itself applies.
+    pub inline_manifests: Vec<InlineManifest>,
+    /// Where Talos itself downloads more of them.
+    pub extra_manifests: Vec<Spanned<HttpsUrl>>,
+}
+
+/// Objects that are in the machine configs of control planes.
+#[derive(Clone, Debug)]
+pub struct InlineManifest {
+    /// What Talos calls them.
+    pub name: Spanned<ResourceName>,
+    /// The file that holds them.
+    pub file: Spanned<FilePath>,
 }
 
 /// A change to the machine config of some nodes.
@@ -112,6 +130,11 @@ pub(crate) static TALOS: Shape = Shape {
             Kind::Map(&INSTALL),
             "Where Talos is installed. Clouds that boot from our image need nothing here.",
         ),
+        optional(
+            "installer",
+            Kind::Scalar(ImageName::FORMAT),
+            "The image that Talos is installed from, such as one with extensions, of the same version. Default: Talos' own.",
+        ),
         optional("diskEncryption", Kind::Map(&DISK_ENCRYPTION), "Which partitions are encrypted."),
         optional(
             "registries",
@@ -122,6 +145,16 @@ pub(crate) static TALOS: Shape = Shape {
             "forwardKubeDNSToHost",
             Kind::Scalar(bool::FORMAT),
             "Whether pods' DNS goes through the node's resolver. Breaks with Cilium's BPF masquerading unless host routing is legacy. Default: false.",
+        ),
+        optional(
+            "inlineManifests",
+            Kind::Maps(&INLINE_MANIFEST),
+            "Objects in the machine configs of control planes, which Talos applies by itself, again and again. Nobody looks whether they work: prefer `spec.manifests`.",
+        ),
+        optional(
+            "extraManifests",
+            Kind::Scalars(HttpsUrl::FORMAT),
+            "Where Talos downloads more of them, in this order.",
         ),
     ]],
     pick: Pick::Any,
@@ -145,6 +178,20 @@ static PATCH: Shape = Shape {
             "on",
             Kind::Scalar(PatchTarget::FORMAT),
             "Which nodes get it: `all`, `control-plane`, `all-workers`, or the name of a pool. Default: all.",
+        ),
+    ]],
+    pick: Pick::Any,
+};
+
+static INLINE_MANIFEST: Shape = Shape {
+    name: "InlineManifest",
+    doc: "Objects in the machine configs of control planes.",
+    groups: &[&[
+        required("name", Kind::Scalar(ResourceName::FORMAT), "What Talos calls them."),
+        required(
+            "file",
+            Kind::Scalar(FilePath::FORMAT),
+            "The YAML file, which may hold secrets: workers do not get it.",
         ),
     ]],
     pick: Pick::Any,
@@ -190,6 +237,7 @@ impl Talos {
             kernel_args: fields.list("kernelArgs"),
             patches: fields.maps("patches").into_iter().map(Patch::decode).collect(),
             install: fields.map("install").map(Install::decode),
+            installer: fields.optional("installer"),
             disk_encryption: fields.map("diskEncryption").map(DiskEncryption::decode),
             registries: fields
                 .table_of_maps("registries")
@@ -197,6 +245,12 @@ impl Talos {
                 .map(|(registry, mirror)| (registry, Mirror::decode(mirror)))
                 .collect(),
             forward_kube_dns_to_host: fields.optional("forwardKubeDNSToHost"),
+            inline_manifests: fields
+                .maps("inlineManifests")
+                .into_iter()
+                .map(InlineManifest::decode)
+                .collect(),
+            extra_manifests: fields.list("extraManifests"),
         };
         fields.finish();
         talos
@@ -212,6 +266,14 @@ impl Patch {
         fields.exactly_one("file", "inline");
         fields.finish();
         Self { at, body: file.or(inline), on }
+    }
+}
+
+impl InlineManifest {
+    fn decode(fields: Fields<'_>) -> Self {
+        let manifest = Self { name: fields.required("name"), file: fields.required("file") };
+        fields.finish();
+        manifest
     }
 }
 

@@ -11,8 +11,8 @@ use super::network::{NetworkPlan, PoolSubnet};
 use crate::cluster::{Cloud, Cluster, Hetzner, Machine, NodeGroup, Proxmox};
 use crate::read::Spanned;
 use crate::scalar::{
-    Bytes, Cidr, ClusterName, LabelKey, LabelValue, Location, Mac, PoolName, ResourceName,
-    ServerType, Taint,
+    Bytes, Cidr, ClusterName, ImageName, LabelKey, LabelValue, Location, Mac, PoolName,
+    ResourceName, ServerType, Taint,
 };
 
 /// A node to be.
@@ -30,6 +30,9 @@ pub struct NodePlan {
     pub address: Ipv4Addr,
     /// What it runs on.
     pub hardware: Hardware,
+    /// The image that Talos is installed from, where it is not Talos' own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub installer: Option<ImageName>,
     /// The labels of its Kubernetes node.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
@@ -223,12 +226,14 @@ impl Group<'_> {
         let label = |(key, value): &(Spanned<LabelKey>, Spanned<LabelValue>)| {
             (key.as_str().to_owned(), value.as_str().to_owned())
         };
+        let installer = self.settings.installer.as_ref().or(self.cluster.talos.installer.as_ref());
         NodePlan {
             name,
             role: self.role,
             pool: self.pool.cloned(),
             address,
             hardware,
+            installer: installer.map(|image| image.value.clone()),
             labels: self.settings.labels.iter().map(label).collect(),
             taints: self.settings.taints.iter().map(|taint| taint.value.clone()).collect(),
         }

@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 
 use serde::Serialize;
 
-use crate::cluster::{Cloud, Cluster, DiskKey, Mirror};
+use crate::cluster::{Cloud, Cluster, DiskKey, InlineManifest, Mirror};
 use crate::read::Spanned;
 
 /// What machine configs say besides names and addresses.
@@ -39,6 +39,21 @@ pub struct SystemPlan {
     /// Mirrors of image registries, by the registry's name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub mirrors: BTreeMap<String, MirrorPlan>,
+    /// Objects that Talos itself applies.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inline_manifests: Vec<InlineManifestPlan>,
+    /// Where Talos itself downloads more of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub extra_manifests: Vec<String>,
+}
+
+/// Objects in the machine configs of control planes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct InlineManifestPlan {
+    /// What Talos calls them.
+    pub name: String,
+    /// The file, as the cluster file says it.
+    pub file: String,
 }
 
 /// Where images of a registry are pulled from instead.
@@ -78,12 +93,24 @@ impl SystemPlan {
                 .iter()
                 .map(|(registry, mirror)| (registry.as_str().to_owned(), MirrorPlan::of(mirror)))
                 .collect(),
+            inline_manifests: talos.inline_manifests.iter().map(InlineManifestPlan::of).collect(),
+            extra_manifests: talos
+                .extra_manifests
+                .iter()
+                .map(|url| url.value.to_string())
+                .collect(),
         }
     }
 
     /// Whether the file asks for nothing of it.
     pub(super) fn is_default(&self) -> bool {
         *self == Self::default()
+    }
+}
+
+impl InlineManifestPlan {
+    fn of(manifest: &InlineManifest) -> Self {
+        Self { name: manifest.name.to_string(), file: manifest.file.to_string() }
     }
 }
 

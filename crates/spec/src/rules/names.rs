@@ -82,7 +82,12 @@ fn check_pool(cluster: &Cluster, pool: &Pool, before: &[Pool], problems: &Proble
     }
 }
 
-fn duplicate(what: &str, name: &str, span: crate::read::Span, first: crate::read::Span) -> Problem {
+pub(super) fn duplicate(
+    what: &str,
+    name: &str,
+    span: crate::read::Span,
+    first: crate::read::Span,
+) -> Problem {
     Problem::error(Rule::DuplicateName, span, format!("two {what} are called `{name}`"))
         .label("choose another name")
         .related(first, "the first one")

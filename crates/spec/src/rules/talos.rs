@@ -2,7 +2,8 @@
 
 use super::Rule;
 use super::counts::unknown_pool;
-use crate::cluster::{CloudKind, Cluster, DiskKey, Install, PatchTarget};
+use super::names::duplicate;
+use crate::cluster::{CloudKind, Cluster, DiskKey, InlineManifest, Install, PatchTarget};
 use crate::read::{Problem, Problems};
 
 pub(super) fn check(cluster: &Cluster, problems: &Problems) {
@@ -10,6 +11,8 @@ pub(super) fn check(cluster: &Cluster, problems: &Problems) {
     check_patches(cluster, problems);
     check_encryption(cluster, problems);
     check_installs(cluster, problems);
+    check_installers(cluster, problems);
+    check_inline_manifests(cluster, problems);
     check_certificates(cluster, problems);
 }
 
@@ -78,6 +81,38 @@ fn check_installs(cluster: &Cluster, problems: &Problems) {
         check_install(install, problems);
         if is_installed {
             check_sizes(install, problems);
+        }
+    }
+}
+
+/// Nodes that were installed from another version would be of that version.
+fn check_installers(cluster: &Cluster, problems: &Problems) {
+    let groups = cluster.pools.iter().map(|pool| &pool.group).chain([&cluster.control_plane.group]);
+    let images =
+        groups.filter_map(|group| group.installer.as_ref()).chain(&cluster.talos.installer);
+    let talos = &cluster.talos.version;
+    for image in images {
+        let other = image.tag().filter(|tag| *tag != talos.value.to_string());
+        let Some(tag) = other else { continue };
+        problems.push(
+            Problem::error(
+                Rule::VersionMismatch,
+                image.span,
+                format!("this installs Talos `{tag}`"),
+            )
+            .label(format!("use the tag `{}`", talos.value))
+            .related(talos.span, "the Talos version"),
+        );
+    }
+}
+
+fn check_inline_manifests(cluster: &Cluster, problems: &Problems) {
+    let manifests = &cluster.talos.inline_manifests;
+    for (index, manifest) in manifests.iter().enumerate() {
+        let same = |other: &&InlineManifest| other.name.value == manifest.name.value;
+        if let Some(first) = manifests[..index].iter().find(same) {
+            let name = &manifest.name;
+            problems.push(duplicate("inline manifests", name.as_str(), name.span, first.name.span));
         }
     }
 }

@@ -76,7 +76,8 @@ fn check_kubernetes(cluster: &Cluster, problems: &Problems) {
     problems.push(match fitting.as_slice() {
         [] => problem,
         [one] => problem.help(format!("Talos {one} runs it")),
-        several => problem.help(format!("Talos {} run it", several.join(" and "))),
+        [one, other] => problem.help(format!("Talos {one} and {other} run it")),
+        [first, .., last] => problem.help(format!("Talos {first} to {last} run it")),
     });
 }
 

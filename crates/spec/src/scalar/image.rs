@@ -29,6 +29,15 @@ pub enum Egress {
 
 super::format::text_of!(ImageName);
 
+impl ImageName {
+    /// Its tag, where it has one.
+    pub fn tag(&self) -> Option<&str> {
+        let named = self.0.split('@').next()?;
+        // A registry may have a port.
+        named.split_once('/')?.1.split_once(':').map(|(_, tag)| tag)
+    }
+}
+
 impl Scalar for ImageName {
     const FORMAT: Format = Format {
         name: "an image",

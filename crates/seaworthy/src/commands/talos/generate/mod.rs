@@ -24,6 +24,7 @@ use crate::command_error::CommandError;
 use crate::commands::credentials::rng;
 use crate::commands::{CLUSTER_FILE, palette, read_cluster, state_dir};
 use crate::exit::Exit;
+use crate::inline_manifests;
 use crate::machine_patches;
 use crate::secrets_args::SecretsArgs;
 use crate::ui::Ui;
@@ -85,6 +86,8 @@ pub(crate) fn run(args: &GenArgs, shared: &Shared, ui: &Ui) -> Result<(), Comman
     let known = args.known(&plan)?;
     let mut site = Site::new(plan, Ground::Machines, &state, Clock::real(), Chance::real());
     site.patches = patches;
+    let beside = args.file.parent().unwrap_or(Path::new(""));
+    site.inline_manifests = inline_manifests::read(&site.plan, beside)?;
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from(cluster.name.as_str()));
     let found = Chosen::of(args.secrets.read()?, &[site.bundle_file(), out.join(BUNDLE)])?;
     if let Some(node) = &args.print {
