@@ -40,7 +40,7 @@ use crate::cli::Cli;
 use crate::exit::Exit;
 use crate::ui::Ui;
 
-pub use crate::reference::{faults, reference};
+pub use crate::reference::{failures, faults, reference};
 pub use crate::running::{Order, drive};
 
 /// Reads the command line, does what was asked, and returns how the process ends.

@@ -1,9 +1,11 @@
-//! Pages that the program writes about itself: docs/reference.md and docs/faults.md.
+//! Pages that the program writes about itself: docs/reference.md, docs/faults.md
+//! and the table in docs/talos.md.
 
 use std::fmt::Write as _;
 
+use ::talos::client::{Meaning, Reason};
 use clap::{Command, CommandFactory as _};
-use events::CheckKind;
+use events::{CheckKind, Class};
 use lifecycle::{MISHAPS, up};
 use sim::world::fault::{FAULTS, Fault, Wound};
 
@@ -51,6 +53,25 @@ pub fn faults() -> String {
         page.push_str(&row);
     }
     page
+}
+
+/// Returns the table of what a Talos node can answer, as Markdown.
+pub fn failures() -> String {
+    let mut table = String::from(
+        "| what is said | what it means | what to do | will it pass? |\n\
+         | --- | --- | --- | --- |\n",
+    );
+    for reason in Reason::every() {
+        let Meaning { means, advice } = reason.meaning();
+        let passes = match reason.class() {
+            Class::Transient | Class::RateLimited { .. } => "it may",
+            Class::Conflict => "look again",
+            Class::Permanent => "no",
+        };
+        let row = format!("| {} | {means} | {advice} | {passes} |\n", reason.pattern());
+        table.push_str(&row);
+    }
+    table
 }
 
 /// Every gate and probe of `up`, with all that makes it fail.
