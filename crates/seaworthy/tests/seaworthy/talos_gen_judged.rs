@@ -6,8 +6,9 @@ use rig::talos::Talosctl;
 use serde_json::{Value, json};
 
 use crate::talos::until;
-use crate::talos_gen::{CLUSTER, workplace};
+use crate::talos_gen::{CLUSTER, bundle, workplace};
 use crate::workplace::Workplace;
+use crate::yard::Yard;
 
 fn judge(workplace: &Workplace) -> Option<Talosctl> {
     let binary = rig::need::binary("talosctl")?;
@@ -216,4 +217,39 @@ fn a_real_node_takes_what_was_written_and_is_ours_then() {
         other => Err(format!("{other:?}")),
     });
     assert_eq!(talos.end(), Vec::new());
+}
+
+/// `up` sends what `gen` writes: the node sees no change from one to the other.
+/// The secrets were there before the first run, and Talos applies what the file
+/// leaves to it.
+#[test]
+fn a_node_that_up_has_configured_sees_no_change_in_what_is_written() {
+    let Some(yard) = Yard::new(1, 0) else { return };
+    let workplace = &yard.workplace;
+    let inline = "    version: v1.14.1\n    inlineManifests: [{ name: early, file: early.yaml }]\n";
+    workplace.write("cluster.yaml", yard.file.replacen("    version: v1.14.1\n", inline, 1));
+    workplace.write("early.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: { name: early }\n");
+    let secrets = bundle(3).to_yaml();
+    std::fs::create_dir_all(workplace.path().join(".seaworthy/yard")).unwrap();
+    workplace.write(".seaworthy/yard/secrets.yaml", secrets.reveal());
+    let ran = yard.up(&[]);
+    assert_eq!(ran.exit, 0, "{ran}");
+    assert_eq!(workplace.read(".seaworthy/yard/secrets.yaml"), secrets.reveal());
+
+    let ran = workplace.run(["talos", "gen"]);
+    assert_eq!(ran.exit, 0, "{ran}");
+    let at = |name: &str| workplace.path().join(name).display().to_string();
+    let (config, talosconfig) = (at("yard/cp-1.yaml"), at("yard/talosconfig"));
+    let mut dry_run = yard.talos.talosctl().command();
+    dry_run.args(["--talosconfig", &talosconfig, "apply-config", "--dry-run", "--file", &config]);
+    let output = dry_run.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("No changes."), "{said}");
+
+    let ran = workplace.run(["kubeconfig", "--out", "kubeconfig"]);
+    assert_eq!(ran.exit, 0, "{ran}");
+    let kubectl = rig::need::binary("kubectl").unwrap();
+    let kubectl = rig::Kubectl::new(&kubectl, at("kubeconfig").as_ref());
+    kubectl.run(&["get", "namespace", "early"]).unwrap();
+    assert_eq!(yard.talos.end(), Vec::new());
 }
