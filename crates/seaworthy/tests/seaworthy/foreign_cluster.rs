@@ -40,6 +40,20 @@ fn what_a_machine_config_says_need_not_be_said_again() {
 }
 
 #[test]
+fn a_file_that_leads_to_other_clusters_is_not_lost() {
+    let workplace = workplace(CLUSTER);
+    workplace.write("config", "mine");
+    let args = ["kubeconfig", "--secrets", "mine.yaml", "--endpoint", "a", "--out", "config"];
+    let ran = workplace.run(args);
+    assert_eq!(ran.exit, 2, "{ran}");
+    assert!(ran.stderr.contains("config exists and is not overwritten"), "{ran}");
+    assert_eq!(workplace.read("config"), "mine");
+    let ran = workplace.run(args.into_iter().chain(["--force"]));
+    assert_eq!(ran.exit, 0, "{ran}");
+    assert!(workplace.read("config").starts_with("apiVersion: v1"));
+}
+
+#[test]
 fn mistakes_are_named() {
     let workplace = workplace(CLUSTER);
     for (args, message) in [

@@ -60,7 +60,7 @@ impl Stage {
         child
     }
 
-    fn journals(&self) -> Vec<PathBuf> {
+    pub(crate) fn journals(&self) -> Vec<PathBuf> {
         let runs = self.place.path().join(".seaworthy/demo.rehearsal-1/runs");
         let runs = fs::read_dir(runs).into_iter().flatten().flatten();
         let mut journals: Vec<_> = runs.map(|run| run.path().join("journal.jsonl")).collect();

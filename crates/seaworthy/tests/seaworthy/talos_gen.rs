@@ -11,6 +11,7 @@ use talos::credentials::Talosconfig;
 use talos::pki::PrivateKey;
 use talos::secrets::Bundle;
 
+use crate::rehearsal::Stage;
 use crate::workplace::{Ran, Workplace};
 
 /// One control plane and one worker on machines.
@@ -228,4 +229,38 @@ fn mistakes_are_named_and_nothing_is_written() {
     assert_eq!(names(&workplace.path().join("demo")), ["talosconfig"]);
     workplace.write("cluster.yaml", CLUSTER.replace("name: two", "name: secrets"));
     refused(&generate(&["--secrets", "mine.yaml", "--out", "x"]), "the node `secrets` would have");
+}
+
+/// The journal of a run holds the digest of every config that was sent: to the
+/// byte it is what `gen` writes, once it is told what the cloud has assigned.
+#[test]
+fn what_is_written_is_what_up_sends_to_the_byte() {
+    let stage = Stage::new();
+    let (exit, told) = stage.rehearse(&["--keep", "--speed", "60", "--until", "config"]);
+    assert_eq!(exit, 0, "{told}");
+    let json = |args: &[&str]| serde_json::from_str(&stage.place.run(args).stdout).unwrap();
+    let servers: Value = json(&["sim", "servers", "-o", "json"]);
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let addresses = servers.as_array().unwrap().iter().flat_map(|server| {
+        ["--address".to_owned(), format!("{}={}", text(&server["name"]), text(&server["address"]))]
+    });
+    let kubeconfig = stage.place.run(["kubeconfig", "--rehearsal"]).stdout;
+    let balancer = kubeconfig.split("server: https://").nth(1).unwrap().split(':').next().unwrap();
+    let [file, secrets] =
+        ["cluster.yaml", "secrets.yaml"].map(|it| format!(".seaworthy/demo.rehearsal-1/{it}"));
+    let known = ["talos", "gen", &file, "--secrets", &secrets, "--load-balancer", balancer];
+    let ran = stage.place.run(known.map(str::to_owned).into_iter().chain(addresses));
+    assert_eq!(ran.exit, 0, "{ran}");
+
+    let journal = fs::read_to_string(stage.journals().pop().unwrap()).unwrap();
+    let events = journal.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let calls = events.map(|event| event["event"]["what"]["call"].clone());
+    let sent: Vec<_> = calls.filter(|call| call["kind"] == "apply config to").collect();
+    assert_eq!(sent.len(), servers.as_array().unwrap().len(), "{sent:?}");
+    for call in sent {
+        let node = text(&call["name"]).split(' ').next().unwrap().to_owned();
+        let written = stage.place.read(&format!("demo/{node}.yaml"));
+        let digest = events::Digest::of(written.as_bytes()).to_string();
+        assert_eq!(call["request"], digest, "{node}");
+    }
 }

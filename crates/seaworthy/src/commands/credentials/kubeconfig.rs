@@ -1,12 +1,10 @@
 //! `kubeconfig`.
 
-use std::path::PathBuf;
-
 use clap::Args;
 use lifecycle::Way;
 use talos::credentials::{Identity, Kubeconfig};
 
-use super::{MakingArgs, failed, give, nowhere, own_bundle, rng};
+use super::{MakingArgs, failed, nowhere, own_bundle, rng};
 use crate::cli::Shared;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
@@ -35,10 +33,6 @@ pub(crate) struct KubeconfigArgs {
 
     #[command(flatten)]
     making: MakingArgs,
-
-    /// Write it to a file that only you can read, instead of printing it
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &KubeconfigArgs, shared: &Shared, ui: &Ui) -> Result<(), CommandError> {
@@ -53,7 +47,7 @@ pub(crate) fn run(args: &KubeconfigArgs, shared: &Shared, ui: &Ui) -> Result<(),
     let lifetime = args.making.ttl.lifetime();
     let admin = Identity::kubernetes_admin_for(&bundle, lifetime, &mut rng())
         .map_err(|error| CommandError::new(Exit::Internal, &error))?;
-    give(Kubeconfig::new(&name, &server, &admin).yaml(), args.out.as_deref(), ui)
+    args.making.give(Kubeconfig::new(&name, &server, &admin).yaml(), ui)
 }
 
 impl KubeconfigArgs {

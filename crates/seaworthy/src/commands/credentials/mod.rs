@@ -6,7 +6,7 @@ mod lifetime;
 mod talosconfig;
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::PathBuf;
 
 use clap::Args;
 use engine::Chance;
@@ -41,6 +41,14 @@ struct MakingArgs {
 
     #[command(flatten)]
     secrets: SecretsArgs,
+
+    /// Write it to a new file that only you can read, instead of printing it
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+
+    /// Replace a file that is there
+    #[arg(long, requires = "out")]
+    force: bool,
 }
 
 impl MakingArgs {
@@ -48,6 +56,26 @@ impl MakingArgs {
     fn name_of(&self, given: &Given) -> String {
         let said = self.name.as_ref().or(given.whereabouts.cluster.as_ref());
         said.cloned().unwrap_or_else(|| NAMELESS.to_owned())
+    }
+
+    /// Prints what was made, or writes it. A file that is there may lead to
+    /// other clusters, too.
+    fn give(&self, made: &Secret, ui: &Ui) -> Result<(), CommandError> {
+        let bytes = made.reveal().as_bytes();
+        let Some(path) = &self.out else { return Ok(write!(ui.stdout(), "{}", made.reveal())?) };
+        let written = if self.force {
+            private::write(path, bytes).map(|()| bytes.to_vec())
+        } else {
+            private::write_new(path, bytes)
+        };
+        let there = written.map_err(|error| {
+            CommandError::say(Exit::Usage, format!("could not write {}: {error}", path.display()))
+        })?;
+        if there == bytes {
+            return Ok(());
+        }
+        let message = format!("{} exists and is not overwritten", path.display());
+        Err(CommandError::say(Exit::Usage, message).hint("`--force` replaces it"))
     }
 }
 
@@ -59,15 +87,6 @@ fn own_bundle(site: &Site) -> Result<Bundle, CommandError> {
 /// Returns randomness for keys.
 pub(crate) fn rng() -> StdRng {
     StdRng::from_seed(Chance::real().key())
-}
-
-fn give(made: &Secret, out: Option<&Path>, ui: &Ui) -> Result<(), CommandError> {
-    match out {
-        None => Ok(write!(ui.stdout(), "{}", made.reveal())?),
-        Some(path) => private::write(path, made.reveal().as_bytes()).map_err(|error| {
-            CommandError::say(Exit::Usage, format!("could not write {}: {error}", path.display()))
-        }),
-    }
 }
 
 /// Says that nothing tells where a cluster is.

@@ -1,11 +1,9 @@
 //! `talosconfig`.
 
-use std::path::PathBuf;
-
 use clap::Args;
 use talos::credentials::{Context, Identity, Role, Talosconfig};
 
-use super::{MakingArgs, failed, give, nowhere, own_bundle, rng};
+use super::{MakingArgs, failed, nowhere, own_bundle, rng};
 use crate::cli::Shared;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
@@ -37,10 +35,6 @@ pub(crate) struct TalosconfigArgs {
 
     #[command(flatten)]
     making: MakingArgs,
-
-    /// Write it to a file that only you can read, instead of printing it
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &TalosconfigArgs, shared: &Shared, ui: &Ui) -> Result<(), CommandError> {
@@ -59,7 +53,7 @@ pub(crate) fn run(args: &TalosconfigArgs, shared: &Shared, ui: &Ui) -> Result<()
         .map_err(|error| CommandError::new(Exit::Internal, &error))?;
     let nodes = if args.nodes.is_empty() { endpoints.clone() } else { args.nodes.clone() };
     let config = Talosconfig::new(name, Context { endpoints, nodes, identity });
-    give(&config.to_yaml(), args.out.as_deref(), ui)
+    args.making.give(&config.to_yaml(), ui)
 }
 
 impl TalosconfigArgs {

@@ -164,7 +164,7 @@ impl Generated {
             let own = site.bundle_file();
             tell(
                 "Note",
-                format!("`seaworthy up` uses these secrets once they are {}", own.display()),
+                format!("`seaworthy up` takes these secrets if they lie at {}", own.display()),
             )?;
         } else {
             tell("Secrets", format!("of {}", file.display()))?;
