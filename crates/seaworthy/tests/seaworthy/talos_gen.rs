@@ -211,6 +211,7 @@ fn mistakes_are_named_and_nothing_is_written() {
         (&["--print", "three", "--secrets", "mine.yaml"], "the cluster file has no node `three`"),
         (&["--secrets", "mine.yaml", "--out", "file"], "could not make the folder file: "),
         (&["--secrets", "mine.yaml", "--out", "file/a"], "could not make the folder "),
+        (&["--secrets", "mine.yaml", "--out", "/proc"], "could not write /proc/one.yaml: "),
         (&["--load-balancer", "10.0.0.1"], "the cluster file asks for no load balancer"),
         (&["absent.yaml"], "could not read the cluster file absent.yaml"),
         (&["--address", "one"], "invalid value 'one' for '--address <NODE=ADDRESS>'"),
@@ -220,6 +221,12 @@ fn mistakes_are_named_and_nothing_is_written() {
         refused(&ran, message);
         assert!(!ran.stderr.contains("hunter22"), "{ran}");
     }
+    // A bundle that leads nowhere is there, and no other is made beside it.
+    fs::create_dir_all(workplace.path().join(".seaworthy/demo")).unwrap();
+    let own = workplace.path().join(".seaworthy/demo/secrets.yaml");
+    std::os::unix::fs::symlink(&own, &own).unwrap();
+    refused(&generate(&[]), "could not read .seaworthy/demo/secrets.yaml: ");
+    fs::remove_file(own).unwrap();
     assert!(generate(&["--secrets", "worker.yaml"]).stderr.contains("name it with `--from`"));
     assert!(generate(&["--from", "mine.yaml"]).stderr.contains("name it with `--secrets`"));
     assert!(!workplace.path().join("demo").exists());

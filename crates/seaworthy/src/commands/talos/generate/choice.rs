@@ -1,5 +1,6 @@
 //! Which secrets configs are made from.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use ::talos::pki::PrivateKey;
@@ -35,7 +36,7 @@ impl Chosen {
         let mut all: Vec<(PathBuf, Bundle)> =
             given.into_iter().map(|it| (it.file, it.bundle)).collect();
         for place in places {
-            if place.symlink_metadata().is_ok() {
+            if is_there(place)? {
                 all.push((place.clone(), bundle(place)?));
             }
         }
@@ -68,6 +69,21 @@ impl Chosen {
         private::folder(folder).map_err(|error| unmade(folder, &error))?;
         self.bundle.save_new(&self.file).map_err(|error| CommandError::new(Exit::Usage, &error))?;
         Ok(Some(self.file.clone()))
+    }
+}
+
+/// A bundle that cannot be looked at is not one that is absent: another would be
+/// made in its place.
+fn is_there(place: &Path) -> Result<bool, CommandError> {
+    match place.symlink_metadata() {
+        Ok(_) => Ok(true),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Ok(false)
+        }
+        Err(error) => {
+            let message = format!("could not look for {}: {error}", place.display());
+            Err(CommandError::say(Exit::Usage, message))
+        }
     }
 }
 
