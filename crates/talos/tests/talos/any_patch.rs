@@ -194,6 +194,20 @@ impl Part {
         let label = self.mapping(vec![("labels", self.table(&text()))]);
         let resolver =
             self.mapping(vec![("searchDomains", self.mapping(vec![("domains", list(text()))]))]);
+        let policy = self.mapping(vec![("configuration", self.free())]);
+        let pod = self.mapping(vec![("pod", self.free())]);
+        let ports = list(prop::sample::select(vec![53, 443]).prop_map(Value::from).boxed());
+        let subnet = Just(json!({ "subnet": "10.1.0.0/16" })).boxed();
+        let firewall = self.mapping(vec![
+            ("portSelector", self.mapping(vec![("ports", ports)])),
+            ("ingress", list(subnet)),
+        ]);
+        let bond = self.mapping(vec![
+            ("links", list(text())),
+            ("miimon", number()),
+            ("mtu", number()),
+            ("addresses", list(json_address())),
+        ]);
         let main = (self.machine(), self.cluster())
             .prop_map(|(machine, cluster)| json!({ "machine": machine, "cluster": cluster }));
         (
@@ -202,9 +216,14 @@ impl Part {
             document("ExtensionServiceConfig", Some("two"), service()),
             document("KubeNodeConfig", None, label),
             document("ResolverConfig", None, resolver),
+            document("KubeAuditPolicyConfig", None, policy),
+            document("KubeStaticPodConfig", Some("one"), pod),
+            document("NetworkRuleConfig", Some("one"), firewall),
+            document("BondConfig", Some("bond0"), bond),
         )
-            .prop_map(|(main, one, two, node, resolver)| {
-                [Some(main), one, two, node, resolver].into_iter().flatten().collect()
+            .prop_map(|(main, one, two, node, resolver, policy, pod, firewall, bond)| {
+                let others = [one, two, node, resolver, policy, pod, firewall, bond];
+                [Some(main)].into_iter().chain(others).flatten().collect()
             })
             .boxed()
     }
@@ -224,6 +243,10 @@ fn number() -> Any {
 
 fn flag() -> Any {
     any::<bool>().prop_map(Value::from).boxed()
+}
+
+fn json_address() -> Any {
+    Just(json!({ "address": "10.1.0.2/16" })).boxed()
 }
 
 fn cidr() -> Any {
