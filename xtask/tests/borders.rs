@@ -15,6 +15,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("report", &["events"]),
     ("spec", &["events"]),
     ("objects", &["events"]),
+    ("probe", &[]),
     ("talos-proto", &[]),
     ("talos", &["events", "talos-proto"]),
     ("clouds", &["events"]),
