@@ -1,10 +1,11 @@
 //! `talosconfig` and `kubeconfig` for clusters that other tools have made.
 
-use rig::talos::Shape;
+use rig::talos::{Shape, TalosCluster};
 use talos::credentials::Talosconfig;
 
 use crate::talos_gen::{CLUSTER, bundle, workplace};
 use crate::workplace::Workplace;
+use crate::yard::until;
 
 #[test]
 fn a_talosconfig_says_what_was_asked_for() {
@@ -85,7 +86,7 @@ fn a_cluster_that_talosctl_made_takes_our_credentials() {
     if rig::need::talos_parts().is_none() {
         return;
     }
-    let cluster = rig::talos::TalosCluster::start_without_network(shape).unwrap();
+    let cluster = TalosCluster::start_without_network(shape).unwrap();
     let address = cluster.control_planes()[0].address().to_string();
     let workplace = Workplace::new();
     let file = |name: &str| cluster.folder().join(name).display().to_string();
@@ -112,5 +113,33 @@ fn a_cluster_that_talosctl_made_takes_our_credentials() {
 
     let ran = workplace.run(["talos", "probe", &address, "--talosconfig", "reader"]);
     assert!(ran.exit == 0 && ran.stdout.contains("  ours  "), "{ran}");
+    verified(&cluster, &workplace, &address);
     assert_eq!(cluster.end(), Vec::new());
+}
+
+/// `verify` says what such a cluster lacks, and then that it lacks nothing.
+fn verified(cluster: &TalosCluster, workplace: &Workplace, address: &str) {
+    let verify = |talosconfig: &str, more: &[&str]| {
+        let files = ["verify", "--kubeconfig", "kubeconfig", "--talosconfig", talosconfig];
+        workplace.run(files.iter().chain(more))
+    };
+    let registered = || cluster.kubectl().run(&["get", "nodes", "-o", "name"]);
+    until(|| registered().is_ok_and(|nodes| !nodes.is_empty()));
+    let ran = verify("reader", &["--gate", "api,etcd,cni"]);
+    assert_eq!(ran.exit, 3, "{ran}");
+    assert!(ran.stderr.contains("error[SW0414]: 1 of 1 nodes have no pod network"), "{ran}");
+    assert!(ran.stderr.contains("1 member, leader"), "{ran}");
+
+    let secrets = workplace.path().join("other.yaml").display().to_string();
+    cluster.talos().talosctl().run(&["gen", "secrets", "--output-file", &secrets]).unwrap();
+    let other = ["talosconfig", "--secrets", &secrets, "--endpoint", address, "--out", "other"];
+    assert_eq!(workplace.run(other).exit, 0);
+    let ran = verify("other", &["--gate", "etcd"]);
+    assert_eq!(ran.exit, 3, "{ran}");
+    assert!(ran.stderr.contains("error[SW0304]"), "{ran}");
+
+    cluster.connect_pods().unwrap();
+    let ran = verify("admin", &["--wait", "3m"]);
+    assert_eq!(ran.exit, 0, "{ran}");
+    assert!(ran.stderr.contains("1 node, by its own word"), "{ran}");
 }

@@ -7,7 +7,7 @@
 use std::fs;
 
 use crate::workplace::Ran;
-use crate::yard::Yard;
+use crate::yard::{Yard, until};
 
 /// Stages in which a run is killed, in their order.
 const KILLED_IN: [&str; 8] =
@@ -71,7 +71,7 @@ fn a_stopped_kubelet_is_named(yard: &Yard) {
     yard.signal_kubelet("w-1", "STOP");
     let address = yard.node("w-1").address().to_string();
     let status = ["--talosconfig", &yard.talosconfig(), "-n", &address, "service", "kubelet"];
-    yard.until(|| yard.talos.talosctl().run(&status).is_ok_and(|said| said.contains("Fail")));
+    until(|| yard.talos.talosctl().run(&status).is_ok_and(|said| said.contains("Fail")));
     let ran = yard.up(&["--timeout", "ready=30s"]);
     yard.signal_kubelet("w-1", "CONT");
     told(&ran, 3, &["error[SW0312]", "w-1"]);
@@ -105,7 +105,7 @@ fn machines_are_released(yard: &Yard) {
     assert!(yard.talos.nodes().iter().all(rig::talos::TalosNode::is_running));
     let ran = yard.workplace.run(["down"]);
     assert_eq!(ran.exit, 0, "{ran}");
-    yard.until(|| !yard.talos.nodes().iter().any(rig::talos::TalosNode::is_running));
+    until(|| !yard.talos.nodes().iter().any(rig::talos::TalosNode::is_running));
 }
 
 fn told(ran: &Ran, exit: i32, words: &[&str]) {

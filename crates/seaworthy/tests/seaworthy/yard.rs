@@ -111,15 +111,6 @@ impl Yard {
         assert!(output.stdout.starts_with(b"hit"), "{output:?}");
     }
 
-    /// Waits until something is so.
-    pub(crate) fn until(&self, mut is_so: impl FnMut() -> bool) {
-        let since = Instant::now();
-        while !is_so() {
-            assert!(since.elapsed() < PATIENCE, "it never came to that: {}", self.file);
-            thread::sleep(Duration::from_millis(500));
-        }
-    }
-
     /// Returns where the talosconfig lies that we make.
     pub(crate) fn talosconfig(&self) -> String {
         let ran = self.workplace.run(["talosconfig"]);
@@ -133,6 +124,15 @@ impl Yard {
         assert_eq!(ran.exit, 0, "{ran}");
         let path = self.workplace.write("kubeconfig", ran.stdout);
         Kubectl::new(&rig::need::binary("kubectl").unwrap(), &path)
+    }
+}
+
+/// Waits until something is so.
+pub(crate) fn until(mut is_so: impl FnMut() -> bool) {
+    let since = Instant::now();
+    while !is_so() {
+        assert!(since.elapsed() < PATIENCE, "it never came to that");
+        thread::sleep(Duration::from_millis(500));
     }
 }
 
