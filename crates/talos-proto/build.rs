@@ -3,8 +3,9 @@
 use std::error::Error;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let files = ["machine", "image", "lifecycle", "storage", "security", "cosi", "cosi-meta"]
-        .map(|name| format!("proto/{name}.proto"));
+    let files =
+        ["machine", "image", "lifecycle", "storage", "security", "cosi", "cosi-meta", "specs"]
+            .map(|name| format!("proto/{name}.proto"));
     println!("cargo::rerun-if-changed=proto");
     let descriptors = protox::compile(files, ["proto"])?;
     tonic_prost_build::configure().compile_fds(descriptors)?;

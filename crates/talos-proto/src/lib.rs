@@ -56,6 +56,11 @@ pub mod machine {
     tonic::include_proto!("machine");
 }
 
+/// What some resources say, beside their YAML.
+pub mod specs {
+    tonic::include_proto!("talos.resource.definitions");
+}
+
 /// Trustd.
 pub mod securityapi {
     tonic::include_proto!("securityapi");

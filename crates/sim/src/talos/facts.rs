@@ -23,6 +23,8 @@ pub struct NodeFacts {
     pub mac: String,
     /// The processor, `amd64` or `arm64`.
     pub arch: String,
+    /// Its memory, in mebibytes.
+    pub memory_mib: u32,
     /// Its disks.
     pub disks: Vec<Disk>,
     /// The version of Talos on its disk.
@@ -71,6 +73,7 @@ impl NodeFacts {
             zone: "fsn1-dc14".to_owned(),
             mac: format!("96:00:00:00:{c:02x}:{d:02x}"),
             arch: "arm64".to_owned(),
+            memory_mib: 4096,
             disks: vec![Disk::cloud_disk(&instance_id)],
             instance_id,
             version: "v1.14.1".to_owned(),

@@ -64,6 +64,7 @@ fn allowed(path: &str) -> &'static [Role] {
         "/machine.MachineService/Dmesg"
         | "/machine.MachineService/Events"
         | "/machine.MachineService/Logs"
+        | "/machine.MachineService/Memory"
         | "/machine.MachineService/ServiceList"
         | "/machine.MachineService/Version"
         | "/cosi.resource.State/Get"

@@ -43,6 +43,9 @@ impl Machines for Inhabitants {
     }
 }
 
+/// The memory of the smallest servers.
+const MEMORY_MIB: u32 = 4096;
+
 /// A server with a Talos snapshot on its disk is a Talos node of that version.
 fn facts(machine: &Machine) -> NodeFacts {
     let id = machine.id.to_string();
@@ -58,6 +61,7 @@ fn facts(machine: &Machine) -> NodeFacts {
         zone: metadata.availability_zone,
         mac: private.map(|it| it.mac.clone()).unwrap_or_default(),
         arch: if machine.image.architecture == "arm" { "arm64" } else { "amd64" }.to_owned(),
+        memory_mib: MEMORY_MIB,
         disks: vec![Disk::cloud_disk(&id)],
         instance_id: id,
         version,

@@ -65,6 +65,10 @@ impl Kubernetes {
 
     /// Serves the API on a control plane. Controllers begin with the first.
     pub(super) fn serve(&mut self, node: &NodeFacts, config: &Arc<MachineConfig>) {
+        let hostname = config.hostname.clone().unwrap_or_else(|| node.hostname.clone());
+        let (kube, version) = (self.kube.clone(), version(config).to_owned());
+        let mirror = async move { kube.mirror_static_pods(&hostname, &version).await };
+        self.keep(node, &tokio::spawn(mirror));
         if self.central.is_empty() {
             self.central = self.start();
         }
@@ -120,7 +124,6 @@ impl Kubernetes {
         config: &MachineConfig,
     ) -> NodeSettings {
         let internal = node.private_address.unwrap_or(node.address).to_string();
-        let version = config.kubelet.image.as_deref().and_then(|image| image.rsplit(':').next());
         let mut taints = Vec::new();
         let mut labels: Vec<_> = config.kubelet.node_labels.clone().into_iter().collect();
         if config.cluster.external_cloud_provider {
@@ -137,7 +140,7 @@ impl Kubernetes {
             labels,
             taints,
             architecture: node.arch.clone(),
-            kubelet_version: version.unwrap_or("v1.36.3").to_owned(),
+            kubelet_version: version(config).to_owned(),
             os_image: format!("Talos ({})", node.version),
             ..NodeSettings::new(hostname, &internal, &pod_prefix(config, self.joined))
         }
@@ -149,6 +152,12 @@ impl Drop for Kubernetes {
         let running = std::mem::take(&mut self.running).into_values().flatten();
         running.chain(self.central.drain(..)).for_each(|task| task.abort());
     }
+}
+
+/// Returns the version of Kubernetes that a configuration asks for.
+fn version(config: &MachineConfig) -> &str {
+    let image = config.kubelet.image.as_deref().and_then(|image| image.rsplit(':').next());
+    image.unwrap_or("v1.36.3")
 }
 
 /// The n-th /24 of the pods' network.
@@ -170,8 +179,7 @@ async fn api(
     let pair = config.kubernetes_server(&addresses, kube.clock().now())?;
     let authority = &config.cluster.kubernetes_ca.certificate;
     let tls = server_config(&pair.certificate, pair.key.as_deref().unwrap_or_default(), authority)?;
-    let version = config.kubelet.image.as_deref().and_then(|image| image.rsplit(':').next());
-    let server = Server::new(kube, effects, version.unwrap_or("v1.36.3"), authority)?;
+    let server = Server::new(kube, effects, version(config), authority)?;
     let listener = TcpListener::bind(SocketAddr::new(IpAddr::V4(address), API_PORT)).await?;
     server.serve(listener, tls).await;
     Ok(())

@@ -8,6 +8,8 @@ use talos_proto::cosi::resource as cosi;
 use talos_proto::cosi::resource::state_server::State;
 use talos_proto::google::rpc;
 use talos_proto::machine as proto;
+use talos_proto::machine::image_service_server::ImageService;
+use talos_proto::machine::lifecycle_service_server::LifecycleService;
 use talos_proto::machine::machine_service_server::MachineService;
 use tonic::{Code, Request, Response, Status};
 
@@ -211,25 +213,32 @@ impl MachineService for Api {
         Err(Status::unimplemented(""))
     }
 
+    async fn memory(&self, _: Request<()>) -> Result<Response<proto::MemoryResponse>, Status> {
+        Err(Status::unimplemented(""))
+    }
+
     async fn logs(
         &self,
-        _: Request<proto::LogsRequest>,
+        request: Request<proto::LogsRequest>,
     ) -> Result<Response<Self::LogsStream>, Status> {
-        Err(Status::unimplemented(""))
+        let metadata = self.hear("logs", &request).await?;
+        Ok(stream(vec![common::Data { metadata, bytes: b"a line\n".to_vec() }]))
     }
 
     async fn dmesg(
         &self,
-        _: Request<proto::DmesgRequest>,
+        request: Request<proto::DmesgRequest>,
     ) -> Result<Response<Self::DmesgStream>, Status> {
-        Err(Status::unimplemented(""))
+        let metadata = self.hear("dmesg", &request).await?;
+        Ok(stream(vec![common::Data { metadata, bytes: b"a line\n".to_vec() }]))
     }
 
     async fn events(
         &self,
-        _: Request<proto::EventsRequest>,
+        request: Request<proto::EventsRequest>,
     ) -> Result<Response<Self::EventsStream>, Status> {
-        Err(Status::unimplemented(""))
+        let metadata = self.hear("events", &request).await?;
+        Ok(stream(vec![proto::Event { metadata, ..Default::default() }]))
     }
 
     async fn generate_client_configuration(
@@ -241,16 +250,46 @@ impl MachineService for Api {
 
     async fn upgrade(
         &self,
-        _: Request<proto::UpgradeRequest>,
+        request: Request<proto::UpgradeRequest>,
     ) -> Result<Response<proto::UpgradeResponse>, Status> {
-        Err(Status::unimplemented(""))
+        let metadata = self.hear("upgrade", &request).await?;
+        let messages = vec![proto::Upgrade { metadata, ..Default::default() }];
+        Ok(Response::new(proto::UpgradeResponse { messages }))
     }
 
     async fn reboot(
         &self,
-        _: Request<proto::RebootRequest>,
+        request: Request<proto::RebootRequest>,
     ) -> Result<Response<proto::RebootResponse>, Status> {
-        Err(Status::unimplemented(""))
+        let metadata = self.hear("reboot", &request).await?;
+        let messages = vec![proto::Reboot { metadata, ..Default::default() }];
+        Ok(Response::new(proto::RebootResponse { messages }))
+    }
+}
+
+#[tonic::async_trait]
+impl ImageService for Api {
+    type PullStream = Stream<proto::ImageServicePullResponse>;
+
+    async fn pull(
+        &self,
+        request: Request<proto::ImageServicePullRequest>,
+    ) -> Result<Response<Self::PullStream>, Status> {
+        self.hear("pull", &request).await?;
+        Ok(stream(vec![]))
+    }
+}
+
+#[tonic::async_trait]
+impl LifecycleService for Api {
+    type UpgradeStream = Stream<proto::LifecycleServiceUpgradeResponse>;
+
+    async fn upgrade(
+        &self,
+        request: Request<proto::LifecycleServiceUpgradeRequest>,
+    ) -> Result<Response<Self::UpgradeStream>, Status> {
+        self.hear("install", &request).await?;
+        Ok(stream(vec![]))
     }
 }
 
@@ -317,8 +356,9 @@ impl State for Api {
 
     async fn watch(
         &self,
-        _: Request<cosi::WatchRequest>,
+        request: Request<cosi::WatchRequest>,
     ) -> Result<Response<Self::WatchStream>, Status> {
-        Err(Status::unimplemented(""))
+        self.hear("watch", &request).await?;
+        Ok(stream(vec![]))
     }
 }

@@ -14,6 +14,8 @@ use rustls::{RootCertStore, ServerConfig};
 use talos::pki::Authority;
 use talos::secrets::Bundle;
 use talos_proto::cosi::resource::state_server::StateServer;
+use talos_proto::machine::image_service_server::ImageServiceServer;
+use talos_proto::machine::lifecycle_service_server::LifecycleServiceServer;
 use talos_proto::machine::machine_service_server::MachineServiceServer;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
@@ -99,6 +101,8 @@ async fn serve(listener: TcpListener, config: ServerConfig, api: Api) {
             let Ok(stream) = acceptor.accept(stream).await else { return };
             let mut cut = api.cut.subscribe();
             let routes = Routes::new(MachineServiceServer::new(api.clone()))
+                .add_service(ImageServiceServer::new(api.clone()))
+                .add_service(LifecycleServiceServer::new(api.clone()))
                 .add_service(StateServer::new(api))
                 .prepare();
             let builder = auto::Builder::new(TokioExecutor::new()).http2_only();

@@ -5,6 +5,7 @@
 //! [`NodeSettings`] and [`Trouble`].
 
 mod agent;
+mod mirror;
 mod node;
 mod pod;
 mod settings;

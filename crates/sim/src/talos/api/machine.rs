@@ -8,10 +8,11 @@ use talos_proto::{
         BootstrapResponse, DmesgRequest, EtcdAlarm, EtcdAlarmListResponse, EtcdMemberListRequest,
         EtcdMemberListResponse, EtcdStatus, EtcdStatusResponse, Event, EventsRequest, FeaturesInfo,
         GenerateClientConfigurationRequest, GenerateClientConfigurationResponse, LogsRequest,
-        PlatformInfo, Reboot, RebootRequest, RebootResponse, Reset, ResetRequest, ResetResponse,
-        ServiceEvent, ServiceEvents, ServiceHealth, ServiceInfo, ServiceList, ServiceListResponse,
-        UpgradeRequest, UpgradeResponse, Version, VersionInfo, VersionResponse,
-        machine_service_server::MachineService, reset_request::WipeMode,
+        MemInfo, Memory, MemoryResponse, PlatformInfo, Reboot, RebootRequest, RebootResponse,
+        Reset, ResetRequest, ResetResponse, ServiceEvent, ServiceEvents, ServiceHealth,
+        ServiceInfo, ServiceList, ServiceListResponse, UpgradeRequest, UpgradeResponse, Version,
+        VersionInfo, VersionResponse, machine_service_server::MachineService,
+        reset_request::WipeMode,
     },
 };
 use tonic::{Request, Response, Status};
@@ -56,6 +57,13 @@ impl MachineService for Api {
         }
         let message = version(self.machine.version(), &self.machine.facts, configured);
         Ok(Response::new(VersionResponse { messages: vec![message] }))
+    }
+
+    async fn memory(&self, _: Request<()>) -> Result<Response<MemoryResponse>, Status> {
+        let total = u64::from(self.machine.facts.memory_mib) * 1024;
+        let meminfo = MemInfo { memtotal: total, memfree: total / 2, memavailable: total / 2 };
+        let messages = vec![Memory { metadata: None, meminfo: Some(meminfo) }];
+        Ok(Response::new(MemoryResponse { messages }))
     }
 
     async fn service_list(&self, _: Request<()>) -> Result<Response<ServiceListResponse>, Status> {

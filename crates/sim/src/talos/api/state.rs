@@ -10,7 +10,10 @@ use talos_proto::cosi::resource::{
 use tonic::{Request, Response, Status};
 
 use super::{Api, caller, watch};
-use crate::talos::{resources::definition, server::Caller};
+use crate::talos::{
+    resources::{Wanted, definition},
+    server::Caller,
+};
 
 type Answers<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 
@@ -23,7 +26,7 @@ impl State for Api {
         let caller = caller(&request)?;
         let GetRequest { namespace, r#type, id, .. } = request.into_inner();
         may_read(&caller, &r#type)?;
-        self.machine.reflect();
+        self.machine.reflect(Wanted::Only(&r#type));
         match self.machine.resources.get(&namespace, &r#type, &id) {
             Some(resource) => Ok(Response::new(GetResponse { resource: Some(resource) })),
             None => Err(Status::not_found(format!(
@@ -41,7 +44,7 @@ impl State for Api {
         may_read(&caller, &r#type)?;
         let options = options.unwrap_or_default();
         without_queries(&options.label_query, options.id_query.as_ref())?;
-        self.machine.reflect();
+        self.machine.reflect(Wanted::Only(&r#type));
         let resources = self.machine.resources.list(&namespace, &r#type);
         let answers =
             resources.into_iter().map(|resource| Ok(ListResponse { resource: Some(resource) }));
@@ -60,10 +63,9 @@ impl State for Api {
         if options.tail_events != 0 || options.start_from_bookmark.is_some() {
             return Err(Status::unimplemented("watching from the past is not simulated"));
         }
-        let resources = self
-            .machine
-            .resources
-            .watch(&request.namespace, &request.r#type, || self.machine.describe());
+        let resources = self.machine.resources.watch(&request.namespace, &request.r#type, || {
+            self.machine.describe(Wanted::Only(&request.r#type))
+        });
         Ok(Response::new(watch::answers(request, resources, caller.stop)))
     }
 }

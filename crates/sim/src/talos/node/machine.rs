@@ -16,7 +16,7 @@ use crate::{
     talos::{
         NodeFacts, PemPair, Settings, Surroundings,
         cluster::Peer,
-        resources::{self, Description, Resources},
+        resources::{self, Description, Known, Resources, Wanted},
         server::ApiServer,
     },
 };
@@ -107,9 +107,9 @@ impl Machine {
         crate::talos::Dialect::of(&self.version())
     }
 
-    /// Makes the resources say what the node knows.
-    pub(in crate::talos) fn reflect(&self) {
-        self.resources.reflect(|| self.describe());
+    /// Makes resources say what the node knows.
+    pub(in crate::talos) fn reflect(&self, wanted: Wanted<'_>) {
+        self.resources.reflect(|| self.describe(wanted));
     }
 
     /// Brings the resources up to date where anybody watches them; whoever
@@ -117,20 +117,17 @@ impl Machine {
     /// difference between much work and none.
     pub(super) fn tell_watchers(&self) {
         if self.resources.are_watched() {
-            self.reflect();
+            self.reflect(Wanted::All);
         }
     }
 
-    /// Describes the resources as they should be.
-    pub(in crate::talos) fn describe(&self) -> Description {
-        let (state, hostname) = (self.state(), self.hostname());
-        let knobs = self.knobs.borrow().clone();
-        let mut facts = self.facts.clone();
-        if let Some(claimed) = &knobs.claims_instance {
-            facts.instance_id.clone_from(claimed);
-        }
-        let resources = resources::describe(&facts, &state, &hostname, &knobs);
-        Description { since: state.since, resources }
+    /// Describes resources as they should be.
+    pub(in crate::talos) fn describe<'a>(&self, wanted: Wanted<'a>) -> Description<'a> {
+        let (state, knobs) = (self.state(), self.knobs.borrow().clone());
+        let hostname = &self.name_by(&state);
+        let known = Known { facts: &self.facts, state: &state, hostname, knobs: &knobs };
+        let resources = resources::describe(&known, wanted);
+        Description { since: state.since, wanted, resources }
     }
 
     /// Waits until the node is as a condition has it.

@@ -39,6 +39,17 @@ const fn open(
     Definition { name, display, namespace, owner, aliases, columns, sensitive: false }
 }
 
+/// A type that only administrators may read, without columns.
+const fn sensitive(
+    name: &'static str,
+    display: &'static str,
+    namespace: &'static str,
+    owner: &'static str,
+    aliases: &'static [&'static str],
+) -> Definition {
+    Definition { name, display, namespace, owner, aliases, columns: &[], sensitive: true }
+}
+
 #[rustfmt::skip]
 const DEFINITIONS: &[Definition] = &[
     open(RESOURCE_DEFINITION, "ResourceDefinition", "meta", "",
@@ -51,10 +62,8 @@ const DEFINITIONS: &[Definition] = &[
     open("PlatformMetadatas.talos.dev", "PlatformMetadata", "runtime", "network.PlatformConfigController",
         &["platformmetadata", "platformmetadatas", "pm", "pms"],
         &[("Platform", "{.platform}"), ("Type", "{.instanceType}"), ("Region", "{.region}"), ("Zone", "{.zone}")]),
-    Definition {
-        name: "MachineConfigs.config.talos.dev", display: "MachineConfig", namespace: "config",
-        owner: "", aliases: &["machineconfig", "machineconfigs", "mc", "mcs"], columns: &[], sensitive: true,
-    },
+    sensitive("MachineConfigs.config.talos.dev", "MachineConfig", "config", "",
+        &["machineconfig", "machineconfigs", "mc", "mcs"]),
     open("MachineTypes.config.talos.dev", "MachineType", "config", "config.MachineTypeController",
         &["machinetype", "machinetypes", "mt", "mts"], &[("Type", "{@}")]),
     open("LinkStatuses.net.talos.dev", "LinkStatus", "network", "network.LinkStatusController",
@@ -69,6 +78,9 @@ const DEFINITIONS: &[Definition] = &[
           ("Rotational", "{.rotational}"), ("WWID", "{.wwid}"), ("Model", "{.model}"), ("Serial", "{.serial}")]),
     open("SystemDisks.block.talos.dev", "SystemDisk", "runtime", "block.SystemDiskController",
         &["systemdisk", "systemdisks", "sd", "sds"], &[("Disk", "{.diskID}")]),
+    open("VolumeStatuses.block.talos.dev", "VolumeStatus", "runtime", "block.VolumeManagerController",
+        &["volumestatus", "volumestatuses", "vs"],
+        &[("Type", "{.type}"), ("Phase", "{.phase}"), ("Location", "{.location}"), ("Size", "{.prettySize}")]),
     open("Members.cluster.talos.dev", "Member", "cluster", "cluster.MemberController",
         &["member", "members"],
         &[("Hostname", "{.hostname}"), ("Machine Type", "{.machineType}"), ("OS", "{.operatingSystem}"),
@@ -80,6 +92,18 @@ const DEFINITIONS: &[Definition] = &[
         &["nodestatus", "nodestatuses", "ns"], &[("Ready", "{.nodeReady}"), ("Unschedulable", "{.unschedulable}")]),
     open("Nodenames.kubernetes.talos.dev", "Nodename", "k8s", "k8s.NodenameController",
         &["nodename", "nodenames"], &[("Nodename", "{.nodename}")]),
+    sensitive("KubeletConfigs.kubernetes.talos.dev", "KubeletConfig", "k8s", "k8s.KubeletConfigController",
+        &["kubeletconfig", "kubeletconfigs", "kc", "kcs"]),
+    open("BootstrapManifestsConfigs.kubernetes.talos.dev", "BootstrapManifestsConfig", "controlplane",
+        "k8s.ControlPlaneBootstrapManifestsController",
+        &["bootstrapmanifestsconfig", "bootstrapmanifestsconfigs", "bmc", "bmcs"], &[]),
+    sensitive("APIServerConfigs.kubernetes.talos.dev", "APIServerConfig", "controlplane",
+        "k8s.ControlPlaneAPIServerController", &["apiserverconfig", "apiserverconfigs", "apisc", "apiscs"]),
+    open("ControllerManagerConfigs.kubernetes.talos.dev", "ControllerManagerConfig", "controlplane",
+        "k8s.ControlPlaneControllerManagerController",
+        &["controllermanagerconfig", "controllermanagerconfigs", "cmc", "cmcs"], &[]),
+    open("SchedulerConfigs.kubernetes.talos.dev", "SchedulerConfig", "controlplane",
+        "k8s.ControlPlaneSchedulerController", &["schedulerconfig", "schedulerconfigs", "sc", "scs"], &[]),
     open("EtcdMembers.etcd.talos.dev", "EtcdMember", "etcd", "etcd.MemberController",
         &["etcdmember", "etcdmembers", "em", "ems"], &[("Member ID", "{.memberID}")]),
     open("Services.v1alpha1.talos.dev", "Service", "runtime", "v1alpha1.ServiceController",
@@ -93,9 +117,9 @@ pub(in crate::talos) fn definition(name: &str) -> Option<&'static Definition> {
 }
 
 /// Describes all the types themselves, which never change.
-pub(super) fn describe_all() -> impl Iterator<Item = Described> {
+pub(super) fn describe_all() -> Vec<Described> {
     static ALL: LazyLock<Vec<Described>> = LazyLock::new(|| describe_types().collect());
-    ALL.iter().cloned()
+    ALL.clone()
 }
 
 fn describe_types() -> impl Iterator<Item = Described> {

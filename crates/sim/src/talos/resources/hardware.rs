@@ -1,36 +1,36 @@
 //! Resources that follow from what the machine is.
 
+use prost::Message;
 use serde_json::json;
+use talos_proto::specs::VolumeStatusSpec;
 
-use super::{Described, store::described};
+use super::{Described, describe::Known, store::described};
 use crate::talos::NodeFacts;
 
-/// Describes the platform, the network card and the disks.
-pub(super) fn describe(facts: &NodeFacts) -> Vec<Described> {
-    let mut all = vec![platform(facts), link(facts), hardware_address(facts)];
-    all.extend(facts.disks.iter().map(disk));
-    let system = facts.disks.iter().find(|disk| disk.system);
-    all.extend(system.map(|disk| {
-        let spec = json!({ "diskID": disk.name, "devPath": disk.device() });
-        described("SystemDisks.block.talos.dev", "system-disk", &spec)
-    }));
-    all
-}
+/// What Talos keeps of a disk for itself, in bytes: where it starts from, and
+/// its configuration.
+const SYSTEM_PARTITIONS: u64 = 2_300 << 20;
+/// The number of a volume that is in use.
+const READY: i32 = 6;
 
-fn platform(facts: &NodeFacts) -> Described {
+pub(super) fn platform(known: &Known<'_>) -> Vec<Described> {
+    let facts = known.facts;
+    // It may say to be another machine than it is.
+    let instance = known.knobs.claims_instance.as_ref().unwrap_or(&facts.instance_id);
     let spec = json!({
         "platform": NodeFacts::PLATFORM,
         "hostname": facts.hostname,
         "region": facts.region,
         "zone": facts.zone,
         "instanceType": facts.instance_type,
-        "instanceId": facts.instance_id,
-        "providerId": format!("hcloud://{}", facts.instance_id),
+        "instanceId": instance,
+        "providerId": format!("hcloud://{instance}"),
     });
-    described("PlatformMetadatas.talos.dev", "platformmetadata", &spec)
+    vec![described("PlatformMetadatas.talos.dev", "platformmetadata", &spec)]
 }
 
-fn link(facts: &NodeFacts) -> Described {
+pub(super) fn link(known: &Known<'_>) -> Vec<Described> {
+    let facts = known.facts;
     let spec = json!({
         "index": 2,
         "type": "ether",
@@ -49,12 +49,51 @@ fn link(facts: &NodeFacts) -> Described {
         "port": "Other",
         "duplex": "Unknown",
     });
-    described("LinkStatuses.net.talos.dev", "eth0", &spec)
+    vec![described("LinkStatuses.net.talos.dev", "eth0", &spec)]
 }
 
-fn hardware_address(facts: &NodeFacts) -> Described {
-    let spec = json!({ "name": "eth0", "hardwareAddr": facts.mac });
-    described("HardwareAddresses.net.talos.dev", "first", &spec)
+pub(super) fn hardware_address(known: &Known<'_>) -> Vec<Described> {
+    let spec = json!({ "name": "eth0", "hardwareAddr": known.facts.mac });
+    vec![described("HardwareAddresses.net.talos.dev", "first", &spec)]
+}
+
+pub(super) fn disks(known: &Known<'_>) -> Vec<Described> {
+    known.facts.disks.iter().map(disk).collect()
+}
+
+pub(super) fn system_disk(known: &Known<'_>) -> Vec<Described> {
+    let system = known.facts.disks.iter().find(|disk| disk.system);
+    let described = system.map(|disk| {
+        let spec = json!({ "diskID": disk.name, "devPath": disk.device() });
+        described("SystemDisks.block.talos.dev", "system-disk", &spec)
+    });
+    described.into_iter().collect()
+}
+
+/// What is left of the disk for images, logs and etcd, once Talos has it.
+pub(super) fn volumes(known: &Known<'_>) -> Vec<Described> {
+    let system = known.facts.disks.iter().find(|disk| disk.system);
+    let Some(disk) = system.filter(|_| known.state.config.is_some()) else { return Vec::new() };
+    let size = disk.size.saturating_sub(SYSTEM_PARTITIONS);
+    let proto = VolumeStatusSpec {
+        phase: READY,
+        location: format!("{}4", disk.device()),
+        parent_location: disk.device(),
+        partition_index: 4,
+        size,
+        pretty_size: format!("{} GB", size / 1_000_000_000),
+    };
+    let spec = json!({
+        "phase": "ready",
+        "type": "partition",
+        "location": proto.location,
+        "parentLocation": proto.parent_location,
+        "partitionIndex": proto.partition_index,
+        "size": proto.size,
+        "prettySize": proto.pretty_size,
+    });
+    let described = described("VolumeStatuses.block.talos.dev", "EPHEMERAL", &spec);
+    vec![described.with_proto(proto.encode_to_vec())]
 }
 
 fn disk(disk: &crate::talos::Disk) -> Described {

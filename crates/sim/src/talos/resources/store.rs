@@ -10,7 +10,7 @@ use serde_json::Value;
 use talos_proto::cosi::resource::{EventType, Metadata, Resource, Spec};
 use tokio::sync::broadcast;
 
-use super::{Definition, definition};
+use super::{Definition, Wanted, definition};
 use crate::talos::timestamp::on_the_wire;
 
 /// How many changes a slow watcher may be behind.
@@ -23,11 +23,13 @@ pub(in crate::talos) struct Described {
     owner: &'static str,
     yaml: String,
     proto: Vec<u8>,
+    annotation: Option<(&'static str, &'static str)>,
 }
 
-/// What all resources should say, and since when.
-pub(in crate::talos) struct Description {
+/// What resources should say, which of them, and since when.
+pub(in crate::talos) struct Description<'a> {
     pub(in crate::talos) since: Timestamp,
+    pub(in crate::talos) wanted: Wanted<'a>,
     pub(in crate::talos) resources: Vec<Described>,
 }
 
@@ -65,23 +67,19 @@ impl Described {
     /// Describes a resource of a type.
     pub(super) fn new(definition: &Definition, id: &str, spec: &Value) -> Self {
         let yaml = serde_saphyr::to_string(spec).expect("a JSON value is always a YAML one");
-        Self::with_yaml(definition, id, yaml)
+        let (kind, namespace) = (definition.name, definition.namespace);
+        let key = Key { kind, namespace, id: id.to_owned() };
+        Self { key, owner: definition.owner, yaml, proto: Vec::new(), annotation: None }
     }
 
-    /// Describes a resource whose YAML is already there.
-    pub(super) fn verbatim(kind: &str, id: &str, yaml: &str) -> Self {
-        Self::with_yaml(known(kind), id, yaml.to_owned())
+    /// Adds an annotation.
+    pub(super) fn annotated(self, key: &'static str, value: &'static str) -> Self {
+        Self { annotation: Some((key, value)), ..self }
     }
 
     /// Adds what the resource says as a protocol message.
     pub(super) fn with_proto(self, proto: Vec<u8>) -> Self {
         Self { proto, ..self }
-    }
-
-    fn with_yaml(definition: &Definition, id: &str, yaml: String) -> Self {
-        let (kind, namespace) = (definition.name, definition.namespace);
-        let key = Key { kind, namespace, id: id.to_owned() };
-        Self { key, owner: definition.owner, yaml, proto: Vec::new() }
     }
 }
 
@@ -105,7 +103,7 @@ impl Resources {
     ///
     /// The description is made with the resources locked, so that a later one
     /// never comes in before an earlier one.
-    pub(in crate::talos) fn reflect(&self, describe: impl FnOnce() -> Description) {
+    pub(in crate::talos) fn reflect<'a>(&self, describe: impl FnOnce() -> Description<'a>) {
         self.reflect_locked(&mut self.held(), describe);
     }
 
@@ -118,13 +116,13 @@ impl Resources {
         self.changes.receiver_count() > 0
     }
 
-    fn reflect_locked(
+    fn reflect_locked<'a>(
         &self,
         held: &mut BTreeMap<Key, Held>,
-        describe: impl FnOnce() -> Description,
+        describe: impl FnOnce() -> Description<'a>,
     ) {
-        let mut gone = std::mem::take(held);
-        let Description { since, resources } = describe();
+        let Description { since, wanted, resources } = describe();
+        let mut gone: BTreeMap<_, _> = held.extract_if(.., |key, _| wanted.is(key.kind)).collect();
         for described in resources {
             let before = gone.remove(&described.key);
             let (now, change) = next(described, before, since);
@@ -152,11 +150,11 @@ impl Resources {
 
     /// Returns all resources of a type as they are now, and every change after
     /// that.
-    pub(in crate::talos) fn watch(
+    pub(in crate::talos) fn watch<'a>(
         &self,
         namespace: &str,
         kind: &str,
-        describe: impl FnOnce() -> Description,
+        describe: impl FnOnce() -> Description<'a>,
     ) -> (Vec<Resource>, broadcast::Receiver<Change>) {
         let mut held = self.held();
         self.reflect_locked(&mut held, describe);
@@ -199,7 +197,8 @@ fn next(described: Described, before: Option<Held>, now: Timestamp) -> (Held, Op
 
 impl Held {
     fn resource(&self) -> Resource {
-        let Described { key, owner, yaml, proto } = &self.described;
+        let Described { key, owner, yaml, proto, annotation } = &self.described;
+        let annotation = annotation.iter().map(|(key, value)| (*key, *value));
         let metadata = Metadata {
             namespace: key.namespace.to_owned(),
             r#type: key.kind.to_owned(),
@@ -209,6 +208,7 @@ impl Held {
             phase: "running".to_owned(),
             created: Some(on_the_wire(self.created)),
             updated: Some(on_the_wire(self.updated)),
+            annotations: annotation.map(|(key, value)| (key.into(), value.into())).collect(),
             ..Metadata::default()
         };
         let spec = Spec { proto_spec: proto.clone(), yaml_spec: yaml.clone() };
