@@ -25,10 +25,12 @@ use crate::sample::{bundle, now, rng};
 
 /// How long to wait before a node is asked again.
 const PAUSE: Duration = Duration::from_millis(20);
+/// How long a node may take to restart its API.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(crate) struct Fleet {
     machines: Vec<Machine>,
-    bundle: Bundle,
+    bundle: Arc<Bundle>,
     admin: Identity,
 }
 
@@ -49,13 +51,13 @@ impl Surroundings for Around {
 
 impl Fleet {
     /// Starts nodes and waits for maintenance mode.
-    pub(crate) async fn start(count: usize) -> Self {
+    pub(crate) async fn start(network: u8, count: usize) -> Self {
         let around = Arc::new(Around::default());
-        let machines: Vec<_> = (0..count).map(|place| machine(place, &around)).collect();
+        let machines: Vec<_> = (0..count).map(|place| machine(network, place, &around)).collect();
         for machine in &machines {
             machine.reaches(Stage::Maintenance).await;
         }
-        let bundle = bundle(1);
+        let bundle = Arc::new(bundle(1));
         let admin = Identity::talos(&bundle, Role::Admin, now(), &mut rng(5)).unwrap();
         Self { machines, bundle, admin }
     }
@@ -69,16 +71,18 @@ impl Fleet {
     /// in, all at once.
     #[expect(clippy::disallowed_methods, reason = "it polls the nodes as a client would")]
     pub(crate) async fn configure(&self) {
-        let (permits, mut tasks) = (Permits::new(), JoinSet::new());
+        let (permits, mut tasks) = (Arc::new(Permits::new()), JoinSet::new());
         for (place, address) in self.addresses().enumerate() {
-            let role = if place == 0 { NodeRole::ControlPlane } else { NodeRole::Worker };
-            let (config, target) = (self.config(place, role), address.to_string());
-            let permit = permits.for_call(Apply { target: &target, config: &config }.call()).await;
+            let (permits, bundle) = (Arc::clone(&permits), Arc::clone(&self.bundle));
             let (node, admin) = (Node::at(address), self.admin.clone());
             tasks.spawn(async move {
-                let client = node.maintenance(None).await.unwrap();
+                let role = if place == 0 { NodeRole::ControlPlane } else { NodeRole::Worker };
+                let (config, target) = (config(&bundle, place, role), address.to_string());
                 let apply = Apply { target: &target, config: &config };
+                let permit = permits.for_call(apply.call()).await;
+                let client = node.maintenance(None).await.unwrap();
                 client.apply_configuration(permit, &apply).await.unwrap();
+                assert!(client.ends(PATIENCE).await, "the node restarts its API");
                 while node.prove_admin(&admin).await.is_err() {
                     tokio::time::sleep(PAUSE).await;
                 }
@@ -110,24 +114,30 @@ impl Fleet {
         }
         tasks.join_all().await;
     }
+}
 
-    fn config(&self, place: usize, role: NodeRole) -> MachineConfig {
-        let cluster = talos::config::Cluster {
-            cni: Cni::None,
-            kube_proxy: KubeProxy::Disabled,
-            ..talos::config::Cluster::new("fleet", "v1.36.3", "https://127.96.0.1:6443")
-        };
-        let disk = InstallDisk::Device("/dev/sda".to_owned());
-        let install = Install { disk, image: "ghcr.io/siderolabs/installer:v1.14.1".to_owned() };
-        let node = talos::config::Node::new(role, &format!("node-{place}"), install);
-        MachineConfig::render(&self.bundle, &cluster, &node).unwrap()
+fn config(bundle: &Bundle, place: usize, role: NodeRole) -> MachineConfig {
+    let cluster = talos::config::Cluster {
+        cni: Cni::None,
+        kube_proxy: KubeProxy::Disabled,
+        ..talos::config::Cluster::new("fleet", "v1.36.3", "https://127.96.0.1:6443")
+    };
+    let disk = InstallDisk::Device("/dev/sda".to_owned());
+    let install = Install { disk, image: "ghcr.io/siderolabs/installer:v1.14.1".to_owned() };
+    let node = talos::config::Node::new(role, &format!("node-{place}"), install);
+    MachineConfig::render(bundle, &cluster, &node).unwrap()
+}
+
+impl Drop for Fleet {
+    fn drop(&mut self) {
+        self.machines.iter().for_each(Machine::power_off);
     }
 }
 
-fn machine(place: usize, around: &Arc<Around>) -> Machine {
+fn machine(network: u8, place: usize, around: &Arc<Around>) -> Machine {
     let [high, low] = u16::try_from(place + 1).unwrap().to_be_bytes();
-    let facts =
-        NodeFacts::cloud_server(&format!("node-{place}"), Ipv4Addr::new(127, 96, high, low));
+    let address = Ipv4Addr::new(127, 96 + network, high, low);
+    let facts = NodeFacts::cloud_server(&format!("node-{place}"), address);
     let settings = Settings::new(Tempo::INSTANT, Clock::real(), Effects::default());
     Machine::start(facts, settings, Arc::clone(around) as Arc<dyn Surroundings>)
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::future::Future;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use events::Arrival;
@@ -16,7 +16,7 @@ use tonic::{Code, Request, Response, Status};
 use super::{ClientError, Reason};
 use crate::credentials::Identity;
 use crate::pki::{Certificate, SpkiHash};
-use crate::wire::{self, Asked, Dialled, Ending, Shown, Stream};
+use crate::wire::{self, Asked, Dialled, Fate, Shown, Stream};
 
 /// How much sooner than we the node may notice that a deadline has passed.
 const AT_ONCE: Duration = Duration::from_millis(200);
@@ -49,7 +49,7 @@ pub struct Deadlines {
 pub struct Client {
     node: Node,
     pub(super) channel: Channel,
-    ending: Arc<OnceLock<Ending>>,
+    fate: Fate,
     certificate: Arc<Certificate>,
 }
 
@@ -119,7 +119,7 @@ impl Node {
         certificate: Certificate,
     ) -> Result<Client, ClientError> {
         let stream = Stream::new(stream, first);
-        let ending = stream.ending();
+        let fate = stream.fate();
         let once = Mutex::new(Some(TokioIo::new(stream)));
         // A connection that has ended is not replaced: whoever holds it must
         // learn that it has.
@@ -129,11 +129,9 @@ impl Node {
         });
         let endpoint = Endpoint::from(self.uri());
         let channel = endpoint.connect_with_connector(connector).await;
-        let channel = channel.map_err(|_| {
-            let ended = ending.get().copied();
-            self.unconnected(ended.map_or(Reason::Closed, Reason::of_ending))
-        })?;
-        Ok(Client { node: *self, channel, ending, certificate: Arc::new(certificate) })
+        let channel = channel
+            .map_err(|_| self.unconnected(fate.now().map_or(Reason::Closed, Reason::of_ending)))?;
+        Ok(Client { node: *self, channel, fate, certificate: Arc::new(certificate) })
     }
 
     fn uri(&self) -> Uri {
@@ -171,6 +169,14 @@ impl Client {
     /// Returns the address of the node.
     pub fn address(&self) -> SocketAddr {
         self.node.address
+    }
+
+    /// Waits until the node has ended this connection, and says whether it has
+    /// within `patience`. A node that takes its config ends those of
+    /// maintenance mode as it restarts its API: whoever waits for that need
+    /// not knock again and again meanwhile.
+    pub async fn ends(&self, patience: Duration) -> bool {
+        tokio::time::timeout(patience, self.fate.end()).await.is_ok()
     }
 
     /// Asks something. The deadline holds for the whole of the answer.
@@ -211,11 +217,11 @@ impl Client {
 
     /// Fails where the connection has ended before anything was sent on it.
     pub(super) fn still_there(&self, attempt: &'static str) -> Result<(), ClientError> {
-        match self.ending.get() {
+        match self.fate.now() {
             None => Ok(()),
             Some(ending) => Err(ClientError {
                 arrival: Arrival::No,
-                ..self.error(attempt, Reason::of_ending(*ending))
+                ..self.error(attempt, Reason::of_ending(ending))
             }),
         }
     }
@@ -230,8 +236,8 @@ impl Client {
     pub(super) fn reason(&self, status: &Status) -> Reason {
         let made_up =
             status.code() == Code::Unavailable || std::error::Error::source(status).is_some();
-        match self.ending.get() {
-            Some(ending) if made_up => Reason::of_ending(*ending),
+        match self.fate.now() {
+            Some(ending) if made_up => Reason::of_ending(ending),
             _ => Reason::of_status(status.code(), status.message()),
         }
     }

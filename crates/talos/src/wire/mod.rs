@@ -11,6 +11,6 @@ mod tls;
 mod verifier;
 
 pub(crate) use dial::{Dialled, Failed, Step, connect, shake_hands};
-pub(crate) use stream::{Ending, Stream};
+pub(crate) use stream::{Ending, Fate, Stream};
 pub(crate) use tls::{Asked, anonymous, authenticated};
 pub(crate) use verifier::Shown;

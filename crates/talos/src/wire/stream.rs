@@ -5,11 +5,11 @@
 
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 
 use rustls::AlertDescription;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::watch;
 
 /// How a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,27 +22,48 @@ pub(crate) enum Ending {
     Lost(io::ErrorKind),
 }
 
+/// Where it is said how a connection ended, once it has.
+#[derive(Clone)]
+pub(crate) struct Fate(watch::Receiver<Option<Ending>>);
+
 /// A connection on which the node has already spoken.
 pub(crate) struct Stream<S> {
     inner: S,
     first: Vec<u8>,
-    ending: Arc<OnceLock<Ending>>,
+    ending: watch::Sender<Option<Ending>>,
+}
+
+impl Fate {
+    /// Returns how the connection ended, where it has.
+    pub(crate) fn now(&self) -> Option<Ending> {
+        *self.0.borrow()
+    }
+
+    /// Waits for the end.
+    pub(crate) async fn end(&self) {
+        // A connection that nobody holds any more has ended too.
+        let _ = self.0.clone().wait_for(Option::is_some).await;
+    }
 }
 
 impl<S> Stream<S> {
     /// A connection on which `first` has been read already.
     pub(crate) fn new(inner: S, first: Vec<u8>) -> Self {
-        Self { inner, first, ending: Arc::default() }
+        Self { inner, first, ending: watch::Sender::new(None) }
     }
 
     /// Returns where it will be said how the connection ended.
-    pub(crate) fn ending(&self) -> Arc<OnceLock<Ending>> {
-        Arc::clone(&self.ending)
+    pub(crate) fn fate(&self) -> Fate {
+        Fate(self.ending.subscribe())
     }
 
     /// Whatever happens first is why; what follows are consequences.
     fn ended(&self, ending: Ending) {
-        let _ = self.ending.set(ending);
+        self.ending.send_if_modified(|known| {
+            let first = known.is_none();
+            known.get_or_insert(ending);
+            first
+        });
     }
 
     fn note<T>(&self, result: io::Result<T>) -> io::Result<T> {
