@@ -233,19 +233,6 @@ async fn a_permit_opens_nothing_but_its_own_call() {
     assert!(test.script.lock().unwrap().asked.is_empty());
 }
 
-#[tokio::test]
-async fn a_good_reply_with_a_failure_in_it_is_a_failure() {
-    let bundle = bundle(1);
-    let test = TestNode::start(Face::Configured(&bundle)).await;
-    test.set(|script| script.inner = Some((Code::Unavailable, "no connection to the node")));
-    let client = node(&test).authenticated(&admin(&bundle)).await.unwrap();
-    let expected = Reason::Unavailable("no connection to the node".to_owned());
-    assert_eq!(client.version().await.unwrap_err().reason, expected);
-    assert_eq!(client.service_list().await.unwrap_err().reason, expected);
-    assert_eq!(client.etcd_members().await.unwrap_err().reason, expected);
-    assert_eq!(client.etcd_status().await.unwrap_err().reason, expected);
-}
-
 /// The answers of real nodes, 1.12 to 1.14, to `Bootstrap` and `ApplyConfiguration`.
 #[tokio::test]
 async fn answers_have_their_meaning() {

@@ -9,6 +9,8 @@ mod client;
 mod config;
 mod credentials;
 mod dry_run;
+mod every_call;
+mod hidden;
 mod judged;
 mod node;
 mod openssl;

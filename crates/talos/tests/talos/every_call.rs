@@ -1,0 +1,147 @@
+//! What holds for every call of the client: it has a deadline that the node is
+//! told, a failure inside a good answer is a failure, and a refusal is one.
+
+use std::pin::Pin;
+use std::time::Duration;
+
+use events::{Arrival, Class};
+use talos::client::{
+    Afterwards, Apply, Bootstrap, Client, ClientError, Keeper, Node, Pull, Reason, Reboot, Reset,
+    Since, Upgrade,
+};
+use talos::credentials::{Identity, Role};
+use tokio::time::Instant;
+use tonic::{Code, Status};
+
+use crate::config::machine_config;
+use crate::node::{Face, TestNode, short};
+use crate::permits::Permits;
+use crate::sample::{bundle, now, rng};
+
+type Answer = Result<(), ClientError>;
+type Call = Pin<Box<dyn Future<Output = Answer> + Send>>;
+
+/// How many calls there are that only ask.
+const QUESTIONS: usize = 17;
+
+/// Returns one of each call; those to `machine.MachineService` come first.
+async fn calls(client: &Client, permits: &Permits) -> Vec<(&'static str, Call)> {
+    macro_rules! ask {
+        ($name:ident $(, $argument:expr)*) => {{
+            let client = client.clone();
+            let call: Call = Box::pin(async move { client.$name($($argument),*).await.map(drop) });
+            (stringify!($name), call)
+        }};
+    }
+    macro_rules! change {
+        ($name:ident, $change:expr) => {{
+            let client = client.clone();
+            let permit = permits.for_call($change.call()).await;
+            let call: Call =
+                Box::pin(async move { client.$name(permit, &$change).await.map(drop) });
+            (stringify!($name), call)
+        }};
+    }
+    const TARGET: &str = "server 4711";
+    const IMAGE: &str = "registry.k8s.io/pause:3.10.2";
+    const PATIENCE: Duration = Duration::from_secs(9);
+    let config = machine_config(&bundle(1));
+    let upgrade = Upgrade { target: "server 4712", image: IMAGE };
+    let reset = Reset { target: TARGET, graceful: true, afterwards: Afterwards::Halt };
+    vec![
+        ask!(version),
+        ask!(service_list),
+        ask!(kubeconfig),
+        ask!(etcd_members),
+        ask!(etcd_status),
+        ask!(service_log, "apid", 10),
+        ask!(kernel_log),
+        change!(apply_configuration, Apply { target: TARGET, config: &config }),
+        change!(bootstrap, Bootstrap { target: TARGET }),
+        change!(reset, reset),
+        change!(reboot, Reboot { target: TARGET }),
+        change!(upgrade, upgrade),
+        ask!(machine_status),
+        ask!(platform_metadata),
+        ask!(links),
+        ask!(disks),
+        ask!(members),
+        ask!(diagnostics),
+        ask!(static_pods),
+        ask!(node_status),
+        ask!(happenings, Since::Now, PATIENCE),
+        ask!(watch_machine_status, PATIENCE),
+        change!(pull_image, Pull { target: TARGET, image: IMAGE, keeper: Keeper::Talos }),
+        change!(install_version, Upgrade { target: TARGET, image: IMAGE }),
+    ]
+}
+
+async fn connected(test: &TestNode) -> Client {
+    let admin = Identity::talos(&bundle(1), Role::Admin, now(), &mut rng(5)).unwrap();
+    let node = Node { address: test.address, deadlines: short() };
+    node.authenticated(&admin).await.unwrap()
+}
+
+/// Makes the calls together and returns what came of each.
+async fn all(calls: Vec<(&'static str, Call)>) -> Vec<(&'static str, ClientError)> {
+    let tasks = calls.into_iter().map(|(name, call)| (name, tokio::spawn(call)));
+    let mut answers = Vec::new();
+    for (name, task) in tasks.collect::<Vec<_>>() {
+        answers.push((name, task.await.unwrap().expect_err(name)));
+    }
+    answers
+}
+
+#[tokio::test]
+async fn none_waits_for_ever_and_the_node_is_told() {
+    let bundle = bundle(1);
+    let (test, permits) = (TestNode::start(Face::Configured(&bundle)).await, Permits::new());
+    test.set(|script| script.hang = true);
+    let client = connected(&test).await;
+    let calls = calls(&client, &permits).await;
+    let (count, began) = (calls.len(), Instant::now());
+    for (name, error) in all(calls).await {
+        assert_eq!((&error.reason, error.class()), (&Reason::Deadline, Class::Transient), "{name}");
+        assert_eq!(error.arrival, Arrival::Maybe, "{name}");
+    }
+    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+    // The script insists that each has said its deadline.
+    assert_eq!(test.script.lock().unwrap().asked.len(), count);
+}
+
+#[tokio::test]
+async fn a_failure_inside_a_good_answer_is_a_failure() {
+    let bundle = bundle(1);
+    let (test, permits) = (TestNode::start(Face::Configured(&bundle)).await, Permits::new());
+    test.set(|script| {
+        script.inner = Some((Code::Unavailable, "no connection to the node"));
+        script.archive = vec![0; 300];
+    });
+    let client = connected(&test).await;
+    let mut calls = calls(&client, &permits).await;
+    // Only this service has messages with a node's failure in them.
+    calls.truncate(12);
+    for (name, error) in all(calls).await {
+        let expected = Reason::Unavailable("no connection to the node".to_owned());
+        assert_eq!(error.reason, expected, "{name}");
+    }
+    let mut happenings = client.happenings(Since::Now, Duration::from_secs(3)).await.unwrap();
+    let error = happenings.next().await.unwrap_err();
+    assert!(matches!(error.reason, Reason::Unavailable(_)), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_refusal_has_changed_nothing() {
+    let bundle = bundle(1);
+    let (test, permits) = (TestNode::start(Face::Configured(&bundle)).await, Permits::new());
+    test.set(|script| script.status = Some(Status::permission_denied("not authorized")));
+    let client = connected(&test).await;
+    let calls = calls(&client, &permits).await;
+    let questions = calls.len() - 7;
+    assert_eq!(questions, QUESTIONS);
+    for (name, error) in all(calls).await {
+        let denied = Reason::PermissionDenied("not authorized".to_owned());
+        assert_eq!((&error.reason, error.arrival), (&denied, Arrival::No), "{name}");
+        assert_eq!(error.class(), Class::Permanent, "{name}");
+    }
+}
