@@ -29,6 +29,9 @@ pub struct NodeFacts {
     pub disks: Vec<Disk>,
     /// The version of Talos on its disk.
     pub version: String,
+    /// Whether it has been started from its disk, as from a snapshot; one that
+    /// was started otherwise installs itself once it has its configuration.
+    pub installed: bool,
 }
 
 /// One disk of a machine.
@@ -77,6 +80,7 @@ impl NodeFacts {
             disks: vec![Disk::cloud_disk(&instance_id)],
             instance_id,
             version: "v1.14.1".to_owned(),
+            installed: true,
         }
     }
 
@@ -89,10 +93,15 @@ impl NodeFacts {
 impl Dialect {
     /// Returns how a version of Talos talks, such as `v1.14.1`.
     pub fn of(version: &str) -> Self {
-        let mut parts = version.trim_start_matches('v').split('.');
-        let mut number = || parts.next().and_then(|part| part.parse::<u32>().ok()).unwrap_or(0);
-        if (number(), number()) < (1, 13) { Self::Separate } else { Self::Unified }
+        if release(version) < (1, 13) { Self::Separate } else { Self::Unified }
     }
+}
+
+/// Returns the first two numbers of a version, such as `v1.14.1`.
+pub(super) fn release(version: &str) -> (u32, u32) {
+    let mut parts = version.trim_start_matches('v').split('.');
+    let mut number = || parts.next().and_then(|part| part.parse().ok()).unwrap_or(0);
+    (number(), number())
 }
 
 impl Disk {

@@ -30,6 +30,9 @@ pub struct Delays {
     pub race_window: Duration,
     /// How long the port is closed while the servers change.
     pub swap: Duration,
+    /// How long the installer takes, on a machine that was not started from its
+    /// disk.
+    pub install: Duration,
     /// From the configuration to a container runtime, with which etcd may be
     /// bootstrapped.
     pub runtime: Duration,
@@ -85,6 +88,9 @@ pub struct Knobs {
     pub no_registry: bool,
     /// Everything takes so many times as long.
     pub slowness: u32,
+    /// What is written to its disk takes so many times as long: images, and
+    /// all that etcd does.
+    pub disk_slowness: u32,
     /// Each connection breaks after the node has sent so many bytes.
     pub cut_after_bytes: Option<u64>,
 }
@@ -103,6 +109,7 @@ impl Default for Delays {
             accept: Duration::from_millis(100),
             race_window: Duration::from_millis(150),
             swap: Duration::from_millis(400),
+            install: Duration::from_secs(60),
             runtime: Duration::from_millis(2_500),
             trustd_poll: Duration::from_secs(5),
             time_sync_patience: Duration::from_secs(5),
@@ -134,6 +141,7 @@ impl Default for Knobs {
             cut_off: false,
             no_registry: false,
             slowness: 1,
+            disk_slowness: 1,
             cut_after_bytes: None,
         }
     }

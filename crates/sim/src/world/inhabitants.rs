@@ -65,5 +65,6 @@ fn facts(machine: &Machine) -> NodeFacts {
         disks: vec![Disk::cloud_disk(&id)],
         instance_id: id,
         version,
+        installed: true,
     }
 }

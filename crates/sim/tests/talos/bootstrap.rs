@@ -174,6 +174,7 @@ async fn watchers_see_the_machine_become_ready() {
     bootstrap(&mut client).await;
     node.kubernetes_says(Some(ready()));
     let mut versions = Vec::new();
+    assert_eq!(events.next().await.unwrap().unwrap().event, [], "the watch has begun");
     while let Some(Ok(answer)) = events.next().await {
         let event = &answer.event[0];
         let resource = event.resource.as_ref().unwrap();

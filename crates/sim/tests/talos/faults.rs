@@ -143,6 +143,33 @@ async fn a_slow_node_comes_late() {
     slow.reaches(Stage::Maintenance).await;
 }
 
+/// Its etcd comes late, is behind, and says why; its API is as quick as ever.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slow_disk_keeps_etcd_behind() {
+    let world = World::new("slow-disk");
+    let slow = world.node_with("cp-1", [127, 90, 6, 12], |s| s.knobs.disk_slowness = 5);
+    let mut client = world.control_plane(&slow).await;
+    eventually("the bootstrap", async || client.bootstrap().await.ok()).await;
+    world.tempo.pass(Duration::from_secs(20)).await;
+    let state = client.service("etcd").await.unwrap().health.unwrap();
+    assert!(!state.healthy, "it would be there on another disk");
+    client.members(Duration::from_secs(10)).await.unwrap();
+    let status = client.etcd_status().await;
+    assert!(status.raft_applied_index < status.raft_index, "{status:?}");
+    let log = talos_proto::machine::LogsRequest {
+        namespace: "system".to_owned(),
+        id: "etcd".to_owned(),
+        tail_lines: -1,
+        ..Default::default()
+    };
+    let mut lines = client.machine.logs(log).await.unwrap().into_inner();
+    let mut text = String::new();
+    while let Some(line) = lines.message().await.unwrap() {
+        text += &String::from_utf8(line.bytes).unwrap();
+    }
+    assert!(text.contains("slow fdatasync"), "{text}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn connections_that_break() {
     let world = World::new("breaks");

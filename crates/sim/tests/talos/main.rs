@@ -7,6 +7,7 @@ mod bootstrap;
 mod client;
 mod configuration;
 mod configured;
+mod dialects;
 mod faults;
 mod maintenance;
 mod openssl;

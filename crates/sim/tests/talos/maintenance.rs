@@ -96,22 +96,3 @@ async fn a_dry_run_changes_nothing() {
     assert!(world.effects.all().is_empty());
     assert_eq!(node.stage(), Stage::Maintenance);
 }
-
-#[tokio::test(flavor = "multi_thread")]
-async fn old_nodes_know_few_calls() {
-    let world = World::new("old");
-    let mut facts = sim::talos::NodeFacts::cloud_server("cp-1", [127, 90, 1, 5].into());
-    "v1.12.1".clone_into(&mut facts.version);
-    let settings =
-        sim::talos::Settings::new(world.tempo, sim::Clock::real(), world.effects.clone());
-    let node = sim::talos::Node::start(facts, settings, world.told.clone());
-    node.reaches(Stage::Maintenance).await;
-    let mut client = Client::insecure(&node).await.unwrap();
-    let refused = client.machine.version(()).await.unwrap_err();
-    assert_eq!(refused.code(), Code::Unimplemented);
-    assert_eq!(refused.message(), "API is not implemented in maintenance mode");
-    let config = world.secrets.control_plane("cp-1");
-    let refused = client.apply_with(&config, Mode::NoReboot, false).await.unwrap_err();
-    assert_eq!(refused.code(), Code::Unimplemented);
-    client.apply(&config).await.expect("AUTO is for all");
-}

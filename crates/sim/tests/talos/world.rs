@@ -89,10 +89,24 @@ impl World {
         address: [u8; 4],
         settle: impl FnOnce(&mut Settings),
     ) -> Node {
+        self.machine(hostname, address, |_, settings| settle(settings))
+    }
+
+    /// Starts a node of another version.
+    pub(crate) fn node_of(&self, version: &str, hostname: &str, address: [u8; 4]) -> Node {
+        self.machine(hostname, address, |facts, _| version.clone_into(&mut facts.version))
+    }
+
+    pub(crate) fn machine(
+        &self,
+        hostname: &str,
+        address: [u8; 4],
+        settle: impl FnOnce(&mut NodeFacts, &mut Settings),
+    ) -> Node {
         let mut settings = Settings::new(self.tempo, Clock::real(), self.effects.clone());
-        settle(&mut settings);
         let mut facts = NodeFacts::cloud_server(hostname, Ipv4Addr::from(address));
         facts.private_address = Some(Ipv4Addr::new(10, 0, 64, address[3]));
+        settle(&mut facts, &mut settings);
         Node::start(facts, settings, Arc::clone(&self.told) as Arc<dyn Surroundings>)
     }
 

@@ -9,8 +9,10 @@ use tonic::Status;
 
 use super::{Api, diff::diff};
 use crate::talos::{
-    Dialect, MachineConfig,
+    Dialect, MachineConfig, Stage,
+    facts::release,
     machine_config::{ConfigError, Received},
+    node::Afterwards,
     server::Caller,
 };
 
@@ -21,6 +23,8 @@ enum Course {
     Now,
     /// It comes into force with the next restart.
     Staged,
+    /// It comes into force with a restart, at once.
+    Restart,
 }
 
 impl Api {
@@ -51,7 +55,11 @@ impl Api {
                 return Err(Status::failed_precondition(busy));
             }
         };
-        let before = self.machine.state().config.clone();
+        let (before, stage) = (self.machine.state().config.clone(), self.machine.state().stage);
+        if stage == Stage::Rebooting {
+            let busy = "configuration is already applied and node is rebooting";
+            return Err(Status::failed_precondition(busy));
+        }
         if before.is_some() && !caller.roles.administer() {
             return Err(Status::permission_denied("not authorized"));
         }
@@ -60,7 +68,13 @@ impl Api {
             return Err(Status::invalid_argument(why));
         }
         let course = self.course(request.mode, before.is_some())?;
-        let mut message = course.message();
+        let old = self.machine.dialect() == Dialect::Separate;
+        let mut message = if old && before.is_none() {
+            // A maintenance server of its own says nothing of what it does.
+            ApplyConfiguration::default()
+        } else {
+            course.message()
+        };
         if request.dry_run {
             let text = String::from_utf8_lossy(&request.data);
             let old = before.as_ref().map_or("", |config| config.text.as_str());
@@ -90,8 +104,11 @@ impl Api {
         }
         self.machine.change(|state| match course {
             Course::Now => state.config = Some(config),
-            Course::Staged => state.staged = Some(config),
+            Course::Staged | Course::Restart => state.staged = Some(config),
         });
+        if course == Course::Restart {
+            self.machine.stop(&self.actor(), Stage::Rebooting, None, Afterwards::Restart);
+        }
     }
 
     /// Returns what a mode means for this node.
@@ -107,6 +124,9 @@ impl Api {
                     mode.as_str_name()
                 );
                 Err(Status::unimplemented(message))
+            }
+            (_, Mode::Reboot) if configured && release(&self.machine.version()) < (1, 14) => {
+                Ok(Course::Restart)
             }
             (_, Mode::Reboot) if configured => Err(Status::unimplemented(
                 "the REBOOT mode is not supported, please use AUTO or NO_REBOOT modes instead",
@@ -125,6 +145,7 @@ impl Course {
             Self::Staged => {
                 (Mode::Staged, "Staged configuration to be applied after the next reboot")
             }
+            Self::Restart => (Mode::Reboot, "Applied configuration with a reboot"),
         };
         ApplyConfiguration {
             mode: mode.into(),

@@ -31,6 +31,8 @@ impl Api {
         self.on_control_planes("etcd status")?;
         let (id, etcd) = self.sound_etcd(caller).await?;
         let own = etcd.members.iter().find(|member| member.id == id);
+        // A disk that is slow is behind with what the others have agreed upon.
+        let behind = u64::from(self.machine.knobs.borrow().disk_slowness.max(1) - 1);
         Ok(EtcdMemberStatus {
             protocol_version: VERSION.to_owned(),
             storage_version: STORAGE_VERSION.to_owned(),
@@ -39,7 +41,7 @@ impl Api {
             leader: etcd.leader().unwrap_or_default(),
             raft_index: etcd.index,
             raft_term: etcd.term,
-            raft_applied_index: etcd.index,
+            raft_applied_index: etcd.index.saturating_sub(behind),
             errors: no_leader(&etcd),
             is_learner: own.is_some_and(|member| member.is_learner),
             member_id: id,

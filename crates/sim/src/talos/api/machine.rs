@@ -19,7 +19,7 @@ use tonic::{Request, Response, Status};
 
 use super::{Answers, Api, caller};
 use crate::talos::{
-    Dialect, NodeFacts, Stage,
+    NodeFacts, Stage,
     node::{Afterwards, Wipe},
     services::{Health, Service},
     timestamp::on_the_wire,
@@ -52,9 +52,6 @@ impl MachineService for Api {
 
     async fn version(&self, _: Request<()>) -> Result<Response<VersionResponse>, Status> {
         let configured = self.machine.state().config.is_some();
-        if !configured && self.machine.dialect() == Dialect::Separate {
-            return Err(Status::unimplemented("API is not implemented in maintenance mode"));
-        }
         let message = version(self.machine.version(), &self.machine.facts, configured);
         Ok(Response::new(VersionResponse { messages: vec![message] }))
     }

@@ -27,7 +27,10 @@ pub(super) fn answers(
     (present, changes): (Vec<Resource>, Receiver<Change>),
     stop: CancellationToken,
 ) -> Pin<Box<dyn Stream<Item = Result<WatchResponse, Status>> + Send>> {
+    // The first answer is empty: it says that the watch has begun.
+    let begun = [Ok(WatchResponse { event: Vec::new() })];
     let first = first_events(&request, present).into_iter().map(|event| Ok(alone(event)));
+    let first = begun.into_iter().chain(first);
     let watch = Watch { request, changes, stop };
     let later = stream::unfold(Some(watch), |watch| async {
         let mut watch = watch?;

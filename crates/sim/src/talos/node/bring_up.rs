@@ -37,6 +37,9 @@ impl Machine {
         };
         let cluster = self.surroundings.cluster(&config);
         self.change(|state| state.cluster = Some(cluster));
+        if !self.is_installed() {
+            return self.install(&config).await;
+        }
         tokio::try_join!(self.serve(&config), self.run(&config))?;
         Ok(())
     }
@@ -76,7 +79,10 @@ impl Machine {
 
     /// Serves the API to callers with a certificate of the cluster, without
     /// end, and as the knobs have it.
-    async fn serve(self: &Arc<Self>, config: &Arc<MachineConfig>) -> Result<(), LifeError> {
+    pub(super) async fn serve(
+        self: &Arc<Self>,
+        config: &Arc<MachineConfig>,
+    ) -> Result<(), LifeError> {
         let signed = if config.is_control_plane() {
             config.machine_ca.clone()
         } else {

@@ -2,7 +2,7 @@
 
 use std::{future, sync::Arc};
 
-use super::{EtcdPhase, Machine, Stage, StaticPods, bring_up::LifeError};
+use super::{EtcdPhase, Machine, Stage, StaticPods, bring_up::LifeError, stamped};
 use crate::talos::{
     Etcd, MachineConfig,
     cluster::Membership,
@@ -11,6 +11,9 @@ use crate::talos::{
 
 /// What etcd and the kubelet say while they wait for the container runtime.
 const RUNTIME_MISSING: &str = "Waiting for service \"cri\" to be \"up\"";
+/// What etcd says of a disk that is too slow for it.
+const SLOW_DISK: &str =
+    "{\"level\":\"warn\",\"msg\":\"slow fdatasync\",\"expected-duration\":\"1s\"}";
 
 impl Machine {
     /// Runs what the configuration asks for, without end.
@@ -93,7 +96,7 @@ impl Machine {
         self.change(|state| {
             state.services.set("kubelet", ServiceState::Preparing, "Running pre state");
         });
-        self.pass(self.settings.delays.kubelet).await;
+        self.write(self.settings.delays.kubelet).await;
         self.change(|state| {
             state.services.healthy("kubelet");
             if !config.is_control_plane() {
@@ -122,10 +125,14 @@ impl Machine {
                 "Started task etcd for container etcd",
             );
         });
-        self.pass(self.settings.delays.etcd_start).await;
+        self.write(self.settings.delays.etcd_start).await;
+        if self.knobs.borrow().disk_slowness > 1 {
+            let line = stamped(self.settings.clock.now(), SLOW_DISK);
+            self.chronicle.log("etcd", &line);
+        }
         self.change_etcd(member, |etcd, id| etcd.set_running(id, true));
         self.change(|state| state.services.healthy("etcd"));
-        self.pass(self.settings.delays.etcd_learn).await;
+        self.write(self.settings.delays.etcd_learn).await;
         self.change_etcd(member, Etcd::promote);
     }
 
@@ -149,7 +156,7 @@ impl Machine {
             state.services.set("etcd", ServiceState::Preparing, "Running pre state");
         });
         self.pull_image().await;
-        self.pass(delays.etcd_init).await;
+        self.write(delays.etcd_init).await;
         let (hostname, address) = (self.hostname(), self.etcd_address());
         let member = self.change(|state| {
             let cluster =
@@ -171,7 +178,7 @@ impl Machine {
         loop {
             let attempt = self.state().etcd;
             tokio::select! {
-                () = self.pass(self.settings.delays.etcd_image) => {}
+                () = self.write(self.settings.delays.etcd_image) => {}
                 () = self.state_is(|state| state.etcd != attempt) => continue,
             }
             let settled = self.change(|state| {
@@ -230,7 +237,7 @@ impl Machine {
         self.state_is(|state| sound(&state.services)).await;
         self.change(|state| state.static_pods = StaticPods::Starting);
         self.knobs_are(|knobs| !knobs.no_static_pods).await;
-        self.pass(self.settings.delays.control_plane).await;
+        self.write(self.settings.delays.control_plane).await;
         self.surroundings.control_plane_up(&self.facts, config);
         self.change(|state| state.static_pods = StaticPods::Ready);
     }

@@ -149,6 +149,12 @@ impl Machine {
         self.settings.tempo.pass(delay * slowness).await;
     }
 
+    /// Lets a delay pass that is longer where the disk is slow, too.
+    pub(super) async fn write(&self, delay: Duration) {
+        let slowness = self.knobs.borrow().disk_slowness.max(1);
+        self.pass(delay * slowness).await;
+    }
+
     /// Takes note of a call, by its path: `/machine.MachineService/Version`.
     pub(in crate::talos) fn asked(&self, path: &str) {
         let call = path.rsplit_once('.').map_or(path, |(_, call)| call);

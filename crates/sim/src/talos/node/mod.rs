@@ -4,6 +4,7 @@ mod bring_up;
 mod chronicle;
 mod condition;
 mod control_plane;
+mod install;
 mod machine;
 mod power;
 mod state;
@@ -29,6 +30,8 @@ pub enum Stage {
     Booting,
     /// It waits for its configuration.
     Maintenance,
+    /// It installs itself to its disk.
+    Installing,
     /// It runs.
     Running,
     /// It restarts.
@@ -46,6 +49,7 @@ impl Stage {
             Self::Rebooting => "reboot",
             Self::Resetting => "reset",
             Self::Upgrading => "upgrade",
+            Self::Installing => "install",
             Self::Off | Self::Booting | Self::Maintenance | Self::Running => "boot",
         }
     }

@@ -30,6 +30,8 @@ pub(in crate::talos) struct State {
     pub(in crate::talos) version: Option<String>,
     /// The version that comes into force with the next restart.
     pub(in crate::talos) installed: Option<String>,
+    /// Whether it has installed itself to its disk since it was new.
+    pub(in crate::talos) on_disk: bool,
 }
 
 /// How far etcd is on a node.
@@ -73,6 +75,7 @@ impl State {
             kubernetes: None,
             version: None,
             installed: None,
+            on_disk: false,
         }
     }
 
@@ -85,7 +88,8 @@ impl State {
         };
         let config = self.staged.take().or(self.config.take());
         let version = self.installed.take().or(self.version.take());
-        *self = Self { stage, config, etcd, version, ..Self::off() };
+        let on_disk = self.on_disk;
+        *self = Self { stage, config, etcd, version, on_disk, ..Self::off() };
     }
 
     pub(in crate::talos) fn is_control_plane(&self) -> bool {
@@ -108,6 +112,7 @@ impl Stage {
             Self::Off => "unknown",
             Self::Booting => "booting",
             Self::Maintenance => "maintenance",
+            Self::Installing => "installing",
             Self::Running => "running",
             Self::Rebooting => "rebooting",
             Self::Resetting => "resetting",
