@@ -8,6 +8,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod climber;
+mod cut;
 mod ground;
 #[path = "../talos/permits.rs"]
 mod permits;
