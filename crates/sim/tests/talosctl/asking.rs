@@ -13,6 +13,8 @@ use crate::script::Script;
 const PATIENCE: Duration = Duration::from_mins(4);
 /// How long one call of talosctl may take, for `timeout`.
 const ONE_CALL: &str = "8";
+/// How long it may take to look at everything, again and again.
+const HEALTH: &str = "250";
 /// How often talosctl is asked where it did not read what the node said.
 const TRIES: u32 = 10;
 
@@ -93,7 +95,8 @@ impl Script<'_> {
     fn call(&self, args: &[&str]) -> Output {
         let address = self.ground.address().to_string();
         let mut command = Command::new("timeout");
-        command.args(["--signal=KILL", ONE_CALL]).arg(self.ctl.binary());
+        let patience = if args.contains(&"health") { HEALTH } else { ONE_CALL };
+        command.args(["--signal=KILL", patience]).arg(self.ctl.binary());
         command.env("HOME", self.folder.path()).env_remove("TALOSCONFIG").args(args);
         command.args(["--nodes", &address]);
         if !args.contains(&"--insecure") {

@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use rig::talos::{Talos, kubelet_settings};
 use serde_json::{Value, json};
-use sim::talos::{
-    Cluster, Clusters, KubernetesNode, MachineConfig, Node, NodeFacts, Settings, Stage,
-    Surroundings,
-};
+use sim::talos::{Node, NodeFacts, Settings, Stage};
 use sim::{Clock, Effects, Tempo};
+
+use crate::kubernetes::Kubernetes;
 
 /// How much faster than real time simulated nodes live.
 const SPEED: u32 = 10;
@@ -28,27 +27,16 @@ pub(crate) struct Real {
     talos: Talos,
 }
 
-#[derive(Default)]
-struct Around(Clusters);
-
-impl Surroundings for Around {
-    fn cluster(&self, config: &MachineConfig) -> Cluster {
-        self.0.of(config)
-    }
-
-    fn control_plane_up(&self, _: &NodeFacts, _: &Arc<MachineConfig>) {}
-
-    fn kubelet_up(&self, _: &NodeFacts, _: &str, _: &Arc<MachineConfig>) {}
-
-    fn kubernetes_down(&self, _: &NodeFacts) {}
-}
-
 impl Simulated {
     pub(crate) fn new() -> Self {
         let mut facts = NodeFacts::cloud_server("cp-1", Ipv4Addr::new(127, 94, 1, 1));
         "amd64".clone_into(&mut facts.arch);
-        let settings = Settings::new(Tempo::times(SPEED), Clock::real(), Effects::default());
-        Self { node: Node::start(facts, settings, Arc::new(Around::default())) }
+        let tempo = Tempo::times(SPEED);
+        let kubernetes = Arc::new(Kubernetes::new(tempo));
+        let settings = Settings::new(tempo, Clock::real(), Effects::default());
+        let node = Node::start(facts, settings, kubernetes.clone());
+        kubernetes.is_around(&node);
+        Self { node }
     }
 }
 
@@ -76,13 +64,6 @@ impl Ground {
             "kubelet": { "extraConfig": kubelet_settings() },
             "registries": { "mirrors": { "registry.k8s.io": mirror, "ghcr.io": mirror } },
         } })
-    }
-
-    /// Kubernetes has noticed the node, and nobody gives its pods a network.
-    pub(crate) fn kubernetes_notices(&self) {
-        if let Self::Simulated(it) = self {
-            it.node.kubernetes_says(Some(KubernetesNode::default()));
-        }
     }
 
     pub(crate) fn is_off(&self) -> bool {

@@ -7,6 +7,7 @@
 mod asking;
 mod differences;
 mod ground;
+mod kubernetes;
 mod normal;
 mod script;
 mod transcript;
