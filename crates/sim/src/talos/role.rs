@@ -1,6 +1,6 @@
 //! Who may call what.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fmt};
 
 /// A role, as the organisation of a client certificate names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,18 +18,20 @@ pub(super) enum Role {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Roles(BTreeSet<Role>);
 
+/// The roles and their names.
+const NAMES: [(Role, &str); 7] = [
+    (Role::Admin, "os:admin"),
+    (Role::Operator, "os:operator"),
+    (Role::Reader, "os:reader"),
+    (Role::EtcdBackup, "os:etcd:backup"),
+    (Role::MetaWriter, "os:meta:writer"),
+    (Role::ImageVerifier, "os:image:verifier"),
+    (Role::Impersonator, "os:impersonator"),
+];
+
 impl Role {
     fn parse(name: &str) -> Option<Self> {
-        Some(match name {
-            "os:admin" => Self::Admin,
-            "os:operator" => Self::Operator,
-            "os:reader" => Self::Reader,
-            "os:etcd:backup" => Self::EtcdBackup,
-            "os:meta:writer" => Self::MetaWriter,
-            "os:image:verifier" => Self::ImageVerifier,
-            "os:impersonator" => Self::Impersonator,
-            _ => return None,
-        })
+        NAMES.iter().find(|(_, known)| *known == name).map(|(role, _)| *role)
     }
 }
 
@@ -52,6 +54,15 @@ impl Roles {
     /// Says whether the caller may call a method, by its path.
     pub(super) fn may_call(&self, path: &str) -> bool {
         allowed(path).iter().any(|role| self.0.contains(role))
+    }
+}
+
+/// Shows the roles as Talos logs them.
+impl fmt::Display for Roles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let held = NAMES.iter().filter(|(role, _)| self.0.contains(role));
+        let names: Vec<_> = held.map(|(_, name)| *name).collect();
+        write!(f, "[{}]", names.join(" "))
     }
 }
 
@@ -86,6 +97,7 @@ mod tests {
     #[test]
     fn readers_read_and_only_administrators_bootstrap() {
         let reader = Roles::of(["os:reader", "someone-else"]);
+        assert_eq!(reader.to_string(), "[os:reader]");
         assert!(reader.may_call("/machine.MachineService/Version"));
         assert!(!reader.may_call("/machine.MachineService/Bootstrap"));
         assert!(!reader.may_call("/machine.MachineService/Kubeconfig"));

@@ -19,15 +19,12 @@ pub(crate) struct Known {
     pub(crate) why: &'static str,
 }
 
-const BUILD: &str = "which commit a release was built from is not known to the rig's build";
 const ADDRESS: &str = "the address of a container goes with it, the one of a simulated node stays";
 const KERNEL: &str = "a container shows the log of its host's kernel, where Talos does not write";
 const CONTAINER: &str = "a container cannot restart or change its version, a simulated machine can";
 
 #[rustfmt::skip]
 pub(crate) const KNOWN: &[Known] = &[
-    Known { step: "S2 version", side: Side::Real, line: "SHA: undefined", why: BUILD },
-    Known { step: "S2 version", side: Side::Simulated, line: "SHA: simulated", why: BUILD },
     Known { step: "S9 kernel", side: Side::Simulated, line: "(Running): Health check successful", why: KERNEL },
     Known { step: "S11 reboot", side: Side::Real, line: "method is not supported in container mode", why: CONTAINER },
     Known { step: "S11 reboot", side: Side::Real, line: "exit code Some(1)", why: CONTAINER },

@@ -5,7 +5,7 @@ use std::time::Duration;
 use talos::client::{Client, Happened, Reason, Seen, Since, Stage};
 
 use crate::climber::{Climber, until};
-use crate::ground::Ground;
+use crate::ground::{Ground, api};
 use crate::on_both_grounds;
 
 on_both_grounds! {
@@ -96,24 +96,38 @@ async fn a_watch_sees_the_machine_change(ground: Ground) {
     while short.next().await.unwrap().is_some() {}
 }
 
-/// The node itself says which calls came. It does so a moment later.
+/// The node itself says which calls came, from whom, and what it answered. It
+/// does so a moment later.
 async fn the_log_of_apid_says_what_we_sent(ground: Ground) {
     let mut climber = Climber::new(ground);
     let (address, client) = climber.bootstrapped("cp-1").await;
     client.etcd_members().await.unwrap();
+    let reader = climber.identity(talos::credentials::Role::Reader);
+    let reader = api(address).authenticated(&reader).await.unwrap();
+    climber.bootstrap(&reader, "as a reader").await.unwrap_err();
     let log = until("the calls in the log", async || {
         let log = client.service_log("apid", 2_000).await.unwrap();
         let sent = [
             "OK [/machine.MachineService/ServiceList]",
             "OK [/machine.MachineService/EtcdMemberList]",
             "OK [/cosi.resource.State/Get]",
+            "PermissionDenied [/machine.MachineService/Bootstrap]",
         ];
         if sent.iter().all(|call| log.contains(call)) { Ok(log) } else { Err(log) }
     })
     .await;
-    let taken = log.matches("OK [/machine.MachineService/Bootstrap]").count();
-    assert_eq!(taken, 1, "{address}: {log}");
-    assert!(log.contains("user-agent=tonic/"), "{log}");
+    // What is never to be sent twice was not, and the config neither.
+    let once = |call: &str| {
+        let mut lines = log.lines().filter(|line| line.contains(call));
+        let line = lines.next().unwrap_or_else(|| panic!("no {call}: {log}"));
+        assert_eq!(lines.next(), None, "{address}: {log}");
+        assert!(line.contains("user-agent=tonic/"), "{line}");
+        line
+    };
+    once("OK [/machine.MachineService/ApplyConfiguration]");
+    assert!(once("OK [/machine.MachineService/Bootstrap]").contains("as [os:admin]"), "{log}");
+    let denied = once("PermissionDenied [/machine.MachineService/Bootstrap]");
+    assert!(denied.contains("as [os:reader]"), "{denied}");
     let secrets = climber.bundle.secrets();
     assert!(secrets.iter().all(|(_, secret)| !log.contains(secret.reveal())));
 }

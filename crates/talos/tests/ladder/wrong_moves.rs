@@ -15,7 +15,7 @@ use crate::sample::{bundle, now, rng};
 
 on_both_grounds! {
     moves_in_maintenance_mode, moves_without_the_right_certificate, moves_before_the_bootstrap,
-    the_same_move_twice,
+    the_same_move_twice, moves_at_the_wrong_time,
 }
 
 async fn moves_in_maintenance_mode(ground: Ground) {
@@ -24,7 +24,7 @@ async fn moves_in_maintenance_mode(ground: Ground) {
     let admin = climber.identity(Role::Admin);
     let error = api(address).prove_admin(&admin).await.unwrap_err();
     assert!(matches!(error.reason, Reason::StillInMaintenance { .. }), "{error:?}");
-    assert_eq!(error.arrival, Arrival::No);
+    assert_eq!((error.class(), error.arrival), (Class::Permanent, Arrival::No));
 
     let client = api(address).maintenance(None).await.unwrap();
     let denied = climber.bootstrap(&client, "too early").await.unwrap_err();
@@ -49,6 +49,7 @@ async fn moves_without_the_right_certificate(ground: Ground) {
     let stranger = Identity::talos(&foreign, Role::Admin, now(), &mut rng(6)).unwrap();
     let error = api(address).authenticated(&stranger).await.unwrap_err();
     assert!(matches!(error.reason, Reason::OtherAuthority(_)), "{error:?}");
+    assert_eq!((error.class(), error.arrival), (Class::Permanent, Arrival::No));
     let sighting =
         probe(api(address).address, Some(foreign.os.certificate()), Duration::from_secs(5)).await;
     assert_eq!(sighting.mode, Mode::Configured(Owner::Somebody));
@@ -60,16 +61,32 @@ async fn moves_without_the_right_certificate(ground: Ground) {
     );
     let error = api(address).authenticated(&trusting.unwrap()).await.unwrap_err();
     assert_eq!(error.reason, Reason::UnknownCa);
+    assert_eq!((error.class(), error.arrival), (Class::Permanent, Arrival::No));
 
     let reader = api(address).authenticated(&climber.identity(Role::Reader)).await.unwrap();
     reader.version().await.unwrap();
     reader.service_list().await.unwrap();
+    let config = climber.config(address, "cp-1", NodeRole::ControlPlane);
     for error in [
+        climber.apply(&reader, &config).await.unwrap_err(),
         climber.bootstrap(&reader, "as a reader").await.unwrap_err(),
         reader.kubeconfig().await.unwrap_err(),
         api(address).prove_admin(&climber.identity(Role::Reader)).await.unwrap_err(),
     ] {
         assert_eq!(error.reason, Reason::PermissionDenied("not authorized".to_owned()));
+        assert_eq!((error.class(), error.arrival), (Class::Permanent, Arrival::No));
+    }
+}
+
+/// A certificate of the right authority that holds no more, or not yet.
+async fn moves_at_the_wrong_time(ground: Ground) {
+    let mut climber = Climber::new(ground);
+    let (address, _) = climber.authenticated("cp-1").await;
+    let year = jiff::SignedDuration::from_hours(366 * 24);
+    for (at, seed) in [(now() - year, 7), (now() + year, 8)] {
+        let late = Identity::talos(&climber.bundle, Role::Admin, at, &mut rng(seed)).unwrap();
+        let error = api(address).authenticated(&late).await.unwrap_err();
+        assert!(matches!(error.reason, Reason::BadCertificate(_)), "{error:?}");
         assert_eq!((error.class(), error.arrival), (Class::Permanent, Arrival::No));
     }
 }

@@ -25,6 +25,9 @@ use crate::talos::{
     timestamp::on_the_wire,
 };
 
+/// What Talos says of its commit where nobody told its build.
+const NO_COMMIT: &str = "undefined";
+
 #[tonic::async_trait]
 impl MachineService for Api {
     type KubeconfigStream = Answers<Data>;
@@ -172,7 +175,7 @@ fn version(tag: String, facts: &NodeFacts, configured: bool) -> Version {
         metadata: None,
         version: Some(VersionInfo {
             tag,
-            sha: "simulated".to_owned(),
+            sha: NO_COMMIT.to_owned(),
             built: String::new(),
             go_version: "go1.26.8".to_owned(),
             os: "linux".to_owned(),

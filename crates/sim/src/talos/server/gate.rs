@@ -88,7 +88,8 @@ impl Gate {
         let code =
             Status::from_header_map(answer.headers()).map_or(Code::Ok, |status| status.code());
         let word = if code == Code::Ok { "OK".to_owned() } else { format!("{code:?}") };
-        let line = format!("{word} [{path}] ({peer})");
+        let roles = &self.caller.roles;
+        let line = format!("{word} [{path}] {{parsed roles as {roles}}} ({peer})");
         let now = self.machine.settings.clock.now();
         self.machine.chronicle.log("apid", &stamped(now, &line));
     }
