@@ -109,7 +109,7 @@ impl Default for Delays {
             accept: Duration::from_millis(100),
             race_window: Duration::from_millis(150),
             swap: Duration::from_millis(400),
-            install: Duration::from_secs(60),
+            install: Duration::from_mins(1),
             runtime: Duration::from_millis(2_500),
             trustd_poll: Duration::from_secs(5),
             time_sync_patience: Duration::from_secs(5),
