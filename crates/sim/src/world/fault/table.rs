@@ -47,6 +47,15 @@ pub const FAULTS: &[Fault] = &[
         },
     },
     Fault {
+        name: "clock-not-in-sync",
+        does: "the clock of the first control plane is never set",
+        expected: Expected::Refused { stage: "etcd", code: 104 },
+        wound: Wound::Heals,
+        turn: |world, cast, turn| {
+            world.turn(cast.first(), |knobs| knobs.clock_out_of_sync = turn.strikes());
+        },
+    },
+    Fault {
         name: "config-refused",
         does: "the first control plane refuses its configuration",
         expected: Expected::Refused { stage: "config", code: 305 },
@@ -55,6 +64,16 @@ pub const FAULTS: &[Fault] = &[
             let why = "1 error occurred: * the install disk does not exist";
             let why = turn.or_normal(Some(why.to_owned()));
             world.turn(cast.first(), |knobs| knobs.refuses_config = why);
+        },
+    },
+    Fault {
+        name: "connections-cut",
+        does: "connections to the last node break in the middle of its first words",
+        expected: Expected::Failed { check: "identity", code: 302 },
+        wound: Wound::Heals,
+        turn: |world, cast, turn| {
+            let bytes = turn.or_normal(Some(MIDDLE_OF_A_HANDSHAKE));
+            world.turn(cast.last(), |knobs| knobs.cut_after_bytes = bytes);
         },
     },
     Fault {
@@ -94,6 +113,16 @@ pub const FAULTS: &[Fault] = &[
         turn: |world, cast, turn| {
             let way = (cast.last().to_owned(), cast.first().to_owned());
             world.tenants(|knobs| knobs.cut = turn.or_normal([way].into()));
+        },
+    },
+    Fault {
+        name: "disk-slow",
+        does: "the disk of the last control plane is eight times as slow",
+        expected: Expected::Proven,
+        wound: Wound::Heals,
+        turn: |world, cast, turn| {
+            let slowness = if turn.strikes() { 8 } else { 1 };
+            world.turn(cast.last_control_plane(), |knobs| knobs.disk_slowness = slowness);
         },
     },
     Fault {
@@ -398,6 +427,9 @@ pub const FAULTS: &[Fault] = &[
 ];
 
 const ORDER: &str = "POST /servers";
+
+/// A node's certificate alone is longer.
+const MIDDLE_OF_A_HANDSHAKE: u64 = 300;
 
 /// The types that the built-in cluster, and most files, ask for.
 fn sold_out(known: Known) -> Vec<Shortage> {
