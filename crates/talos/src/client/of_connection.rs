@@ -95,3 +95,64 @@ impl Reason {
 fn tls(error: &io::Error) -> Option<&TlsError> {
     error.get_ref()?.downcast_ref()
 }
+
+#[cfg(test)]
+mod tests {
+    use events::Class;
+
+    use super::*;
+
+    /// What nodes of Talos send, and what others may.
+    #[test]
+    fn every_alert_has_its_reason() {
+        use AlertDescription as Alert;
+        let refused = |alert: Alert| Reason::BadCertificate(format!("{alert:?}"));
+        let rows = [
+            (116, Reason::CertificateRequired),
+            (48, Reason::UnknownCa),
+            (51, Reason::UnknownCa),
+            (42, refused(Alert::BadCertificate)),
+            (43, refused(Alert::UnsupportedCertificate)),
+            (44, refused(Alert::CertificateRevoked)),
+            (45, refused(Alert::CertificateExpired)),
+            (46, refused(Alert::CertificateUnknown)),
+            (49, refused(Alert::AccessDenied)),
+            (70, Reason::NotTls),
+            (40, Reason::Alert("HandshakeFailure".to_owned())),
+            (80, Reason::Alert("InternalError".to_owned())),
+            (120, Reason::Alert("NoApplicationProtocol".to_owned())),
+        ];
+        for (number, reason) in rows {
+            assert_eq!(Reason::of_alert(Alert::from(number)), reason, "alert {number}");
+            assert_eq!(reason.class(), Class::Permanent, "no wait mends {reason}");
+        }
+    }
+
+    #[test]
+    fn every_broken_connection_passes_by_itself() {
+        use io::ErrorKind as Kind;
+        let rows = [
+            (Kind::ConnectionRefused, Reason::Refused),
+            (Kind::HostUnreachable, Reason::NoRoute),
+            (Kind::NetworkUnreachable, Reason::NoRoute),
+            (Kind::TimedOut, Reason::NoAnswer),
+            (Kind::UnexpectedEof, Reason::Closed),
+            (Kind::ConnectionReset, Reason::Lost(Kind::ConnectionReset)),
+            (Kind::BrokenPipe, Reason::Lost(Kind::BrokenPipe)),
+        ];
+        for (kind, reason) in rows {
+            assert_eq!(Reason::of_io(kind), reason);
+            assert_eq!(reason.class(), Class::Transient);
+        }
+        let steps = [
+            (Step::Tcp, Reason::NoAnswer),
+            (Step::Tls, Reason::Silent),
+            (Step::First, Reason::Silent),
+        ];
+        for (step, reason) in steps {
+            let late = Failed::Late(step);
+            assert_eq!(Reason::of_failed(&late, &Shown::default(), None), reason);
+            assert_eq!(reason.class(), Class::Transient);
+        }
+    }
+}

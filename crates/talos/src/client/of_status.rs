@@ -49,3 +49,46 @@ impl Reason {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use events::Class::{Conflict, Permanent, Transient};
+
+    use super::*;
+
+    /// The words of nodes from 1.12 to 1.14, in the order of a cluster's life.
+    #[test]
+    fn every_answer_of_a_node_has_its_reason() {
+        #[rustfmt::skip]
+        let rows = [
+            (Code::Unimplemented, "API is not implemented in maintenance mode", Permanent, "not implemented here"),
+            (Code::Unimplemented, "apply configuration mode \"STAGED\" is not supported in maintenance mode", Permanent, "not implemented here"),
+            (Code::Unimplemented, "the REBOOT mode is not supported, please use AUTO", Permanent, "not implemented here"),
+            (Code::InvalidArgument, "unknown keys found during decoding:\nmachine:\n    unheard: of", Permanent, "invalid argument"),
+            (Code::FailedPrecondition, "another apply configuration is already in progress", Conflict, "another configuration"),
+            (Code::FailedPrecondition, "configuration is already applied and node is rebooting", Transient, "the node restarts"),
+            (Code::PermissionDenied, "not authorized", Permanent, "permission denied"),
+            (Code::PermissionDenied, "no request forwarding", Permanent, "permission denied: no request forwarding"),
+            (Code::FailedPrecondition, "bootstrap is not available yet", Transient, "not available yet"),
+            (Code::Unimplemented, "bootstrap is only available on control plane nodes", Permanent, "not implemented here"),
+            (Code::FailedPrecondition, "bootstrap can only be performed on a control plane node", Permanent, "not implemented here"),
+            (Code::InvalidArgument, "etcd is not configured, bootstrap is not possible", Permanent, "invalid argument"),
+            (Code::Unknown, "bootstrap is not allowed during unattended install (phase: installing)", Transient, "not available yet"),
+            (Code::FailedPrecondition, "time is not in sync yet", Transient, "the node's time is not in sync yet"),
+            (Code::AlreadyExists, "etcd data directory is not empty", Conflict, "etcd data directory is not empty"),
+            (Code::Unknown, "etcd data directory is not empty", Permanent, "etcd was stopped by a second bootstrap"),
+            (Code::Unimplemented, "member list is only available on control plane nodes", Permanent, "not implemented here"),
+            (Code::FailedPrecondition, "method is not supported in container mode", Permanent, "not implemented here"),
+            (Code::NotFound, "resource Nothings(x/y@undefined) doesn't exist", Permanent, "not found"),
+            (Code::Unavailable, "connection error: desc = \"transport: Error while dialing\"", Transient, "unavailable"),
+            (Code::DeadlineExceeded, "context deadline exceeded", Transient, "no answer came in time"),
+        ];
+        for (code, message, class, shown) in rows {
+            let reason = Reason::of_status(code, message);
+            assert_eq!(reason.class(), class, "{message}: {reason:?}");
+            assert!(reason.to_string().starts_with(shown), "{message}: {reason}");
+            let meaning = reason.meaning();
+            assert!(!meaning.means.is_empty() && !meaning.advice.is_empty(), "{message}");
+        }
+    }
+}

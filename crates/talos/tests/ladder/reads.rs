@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use events::Role as NodeRole;
 use talos::client::{Client, Happened, Reason, Seen, Since, Stage};
 
 use crate::climber::{Climber, until};
@@ -10,7 +11,7 @@ use crate::on_both_grounds;
 
 on_both_grounds! {
     before_the_bootstrap, after_the_bootstrap, a_watch_sees_the_machine_change,
-    the_log_of_apid_says_what_we_sent,
+    the_log_of_apid_says_what_we_sent, a_split_brain_is_seen,
 }
 
 const SOME_TIME: Duration = Duration::from_secs(3);
@@ -130,4 +131,34 @@ async fn the_log_of_apid_says_what_we_sent(ground: Ground) {
     assert!(denied.contains("as [os:reader]"), "{denied}");
     let secrets = climber.bundle.secrets();
     assert!(secrets.iter().all(|(_, secret)| !log.contains(secret.reveal())));
+}
+
+/// Two nodes of one config, each with an etcd of its own: each says that it is
+/// alone and leads, and only both answers together tell.
+async fn a_split_brain_is_seen(ground: Ground) {
+    let mut climber = Climber::new(ground);
+    let first = climber.machine("cp-1").await;
+    let second = climber.machine("cp-2").await;
+    for (address, name) in [(first, "cp-1"), (second, "cp-2")] {
+        let config = climber.config(first, name, NodeRole::ControlPlane);
+        let client = api(address).maintenance(None).await.unwrap();
+        climber.apply(&client, &config).await.unwrap();
+    }
+    let clients = if let Ground::Simulated(simulated) = &climber.ground {
+        simulated.node(second).turn(|knobs| knobs.own_etcd = true);
+        [climber.start_etcd(first).await, climber.admin(second).await]
+    } else {
+        // Neither is there yet when the other one is asked for.
+        tokio::join!(climber.start_etcd(first), climber.start_etcd(second)).into()
+    };
+    let mut leaders = Vec::new();
+    for client in &clients {
+        let members = until("its etcd", async || client.etcd_members().await).await;
+        let status = client.etcd_status().await.unwrap();
+        assert_eq!(members.len(), 1, "{members:?}");
+        assert_eq!((status.member, status.leader), (members[0].id, Some(members[0].id)));
+        leaders.push((members[0].id, members[0].hostname.clone()));
+    }
+    assert_ne!(leaders[0].0, leaders[1].0, "one etcd would have one leader");
+    assert_eq!((leaders[0].1.as_str(), leaders[1].1.as_str()), ("cp-1", "cp-2"));
 }
