@@ -1,6 +1,7 @@
 //! What a node takes as its configuration, and what it does not.
 
-use sim::talos::{MachineConfig, MachineType, Received, Stage};
+use serde_json::json;
+use sim::talos::{ClusterFacts, MachineConfig, MachineType, PemPair, Received, Stage};
 use tonic::Code;
 
 use crate::{client::Client, secrets::Secrets, world::World};
@@ -30,6 +31,83 @@ fn the_facts_come_out_as_they_went_in() {
         panic!("it is complete")
     };
     assert_eq!((worker.machine_type, worker.machine_ca.key), (MachineType::Worker, None));
+}
+
+fn complete(text: &str) -> MachineConfig {
+    match MachineConfig::parse(text.as_bytes()).unwrap() {
+        Received::Complete(config) => *config,
+        Received::Partial => panic!("it is complete: {text}"),
+    }
+}
+
+/// Writes what a configuration says in one document for each thing.
+fn in_many_documents(config: &MachineConfig) -> String {
+    let pem = |pair: &PemPair| json!({ "crt": encoded(&pair.certificate), "key": encoded(pair.key.as_deref().unwrap_or_default()) });
+    let cluster = &config.cluster;
+    let mut main = json!({
+        "machine": { "type": config.machine_type.to_string(), "token": config.token,
+            "ca": pem(&config.machine_ca), "certSANs": config.cert_sans },
+        "cluster": { "token": cluster.bootstrap_token,
+            "externalCloudProvider": { "enabled": cluster.external_cloud_provider } },
+    });
+    let issuing = |pair: &PemPair| json!({ "cert": pair.certificate, "key": pair.key });
+    let mut documents = vec![
+        json!({ "kind": "HostnameConfig", "hostname": config.hostname }),
+        json!({ "kind": "DiscoveryServiceConfig", "name": "default" }),
+        json!({ "kind": "DiscoveryIdentityConfig", "clusterID": cluster.id }),
+        json!({ "kind": "KubeClusterConfig", "clusterName": cluster.name, "endpoint": cluster.endpoint }),
+        json!({ "kind": "KubeNodeConfig", "nodeIP": { "validSubnets": config.kubelet.node_ip_subnets } }),
+        json!({ "kind": "KubeletConfig", "image": config.kubelet.image }),
+        json!({ "kind": "KubeNetworkConfig", "podSubnets": cluster.pod_subnets,
+            "serviceSubnets": cluster.service_subnets, "dnsDomain": cluster.dns_domain }),
+        json!({ "kind": "KubeProxyConfig", "enabled": cluster.kube_proxy }),
+        json!({ "kind": "KubeCoreDNSConfig", "enabled": cluster.core_dns }),
+    ];
+    let authority = if config.is_control_plane() {
+        main["cluster"]["etcd"]["ca"] = pem(cluster.etcd_ca.as_ref().unwrap());
+        let aggregator = issuing(cluster.aggregator_ca.as_ref().unwrap());
+        documents.push(json!({ "kind": "KubeAggregatorCAConfig", "issuingCA": aggregator }));
+        json!({ "issuingCA": issuing(&cluster.kubernetes_ca) })
+    } else {
+        json!({ "acceptedCAs": [cluster.kubernetes_ca.certificate] })
+    };
+    documents.push(authority);
+    documents.last_mut().unwrap()["kind"] = json!("KubeAPIServerCAConfig");
+    for document in &mut documents {
+        document["apiVersion"] = json!("v1alpha1");
+    }
+    let all = [main].into_iter().chain(documents);
+    all.map(|document| document.to_string()).collect::<Vec<_>>().join("\n---\n")
+}
+
+#[test]
+fn many_documents_say_the_same_as_one() {
+    let secrets = Secrets::new("many");
+    for text in [secrets.control_plane("cp-1"), secrets.worker("w-1")] {
+        let one = complete(&text);
+        let many = complete(&in_many_documents(&one));
+        let open = many.cluster.schedule_on_control_planes;
+        assert!(open, "nothing keeps pods away where there is no taint");
+        let cluster = ClusterFacts { schedule_on_control_planes: false, ..many.cluster.clone() };
+        let same = MachineConfig { cluster, text: one.text.clone(), ..many };
+        assert!(same == one, "{same:?} {one:?}");
+    }
+}
+
+/// They came with 1.14.
+#[tokio::test(flavor = "multi_thread")]
+async fn older_nodes_do_not_know_many_documents() {
+    let world = World::new("too-many");
+    let many = in_many_documents(&complete(&world.secrets.control_plane("cp-1")));
+    let old = world.node_of("v1.13.6", "cp-1", [127, 90, 2, 2]);
+    old.reaches(Stage::Maintenance).await;
+    let mut client = Client::insecure(&old).await.unwrap();
+    let refused = client.apply(&many).await.unwrap_err();
+    assert_eq!(refused.code(), Code::InvalidArgument);
+    assert!(refused.message().contains("not registered"), "{}", refused.message());
+    let new = world.node("cp-1", [127, 90, 2, 3]);
+    world.apply(&new, &many).await;
+    world.admin(&new).await;
 }
 
 #[test]
@@ -92,7 +170,7 @@ async fn refusals_leave_the_node_in_maintenance_mode() {
     assert_eq!(refused.code(), Code::InvalidArgument);
     let stub =
         "version: v1alpha1\nmachine: {}\n---\napiVersion: v1alpha1\nkind: KubeClusterConfig\n";
-    assert_eq!(client.apply(stub).await.unwrap_err().code(), Code::Unimplemented);
+    assert_eq!(client.apply(stub).await.unwrap_err().code(), Code::InvalidArgument);
     let partial = "apiVersion: v1alpha1\nkind: HostnameConfig\nhostname: x\n";
     client.apply(partial).await.expect("the rest may still come");
     assert_eq!((node.stage(), node.config()), (Stage::Maintenance, None));

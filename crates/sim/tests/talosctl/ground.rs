@@ -28,8 +28,8 @@ pub(crate) struct Real {
 }
 
 impl Simulated {
-    pub(crate) fn new() -> Self {
-        let mut facts = NodeFacts::cloud_server("cp-1", Ipv4Addr::new(127, 94, 1, 1));
+    pub(crate) fn new(place: u8) -> Self {
+        let mut facts = NodeFacts::cloud_server("cp-1", Ipv4Addr::new(127, 94, 1, place));
         "amd64".clone_into(&mut facts.arch);
         let tempo = Tempo::times(SPEED);
         let kubernetes = Arc::new(Kubernetes::new(tempo));

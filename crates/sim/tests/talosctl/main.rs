@@ -22,7 +22,7 @@ async fn talosctl_sees_no_other_differences_than_the_known_ones() {
     let ctl = talos.talosctl().clone();
     let seen = tokio::task::spawn_blocking({
         let ctl = ctl.clone();
-        move || Script::new(&ctl, Ground::Simulated(Simulated::new())).run()
+        move || Script::new(&ctl, Ground::Simulated(Simulated::new(1))).run()
     });
     let simulated = seen.await.unwrap();
     let real = Real::new(talos);
@@ -30,4 +30,15 @@ async fn talosctl_sees_no_other_differences_than_the_known_ones() {
         tokio::task::spawn_blocking(move || Script::new(&ctl, Ground::Real(Box::new(real))).run());
     let differences = compare(&real.await.unwrap(), &simulated);
     assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+/// The form that talosctl writes today: one document for each thing.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_takes_many_documents() {
+    let Some(talos) = rig::need::talos() else { return };
+    let ctl = talos.talosctl().clone();
+    let taken = tokio::task::spawn_blocking(move || {
+        Script::new(&ctl, Ground::Simulated(Simulated::new(2))).take_many_documents();
+    });
+    taken.await.unwrap();
 }

@@ -38,6 +38,29 @@ impl<'a> Script<'a> {
 
     /// Two clusters, one of them foreign, in the form that every version takes.
     fn generate(&self) {
+        self.generate_as(&["--talos-version=v1.12"], &["patch", "plain", "host"]);
+    }
+
+    /// From talosctl's own form to a control plane whose static pods run.
+    pub(crate) fn take_many_documents(&self) {
+        self.generate_as(&[], &["host"]);
+        let config = self.path("ours/controlplane.yaml");
+        let kinds = fs::read_to_string(&config).unwrap().matches("\nkind: Kube").count();
+        assert!(kinds > 10, "it has {kinds} documents about Kubernetes");
+        self.settle("the config", &["apply-config", "-f", &config, "--insecure"], |_| true);
+        self.settle("an administrator", &["get", "mc"], |it| it.contains("v1alpha1"));
+        self.settle("the bootstrap", &["bootstrap"], |_| true);
+        self.settle("static pods", &["get", "staticpodstatus"], |it| {
+            it.lines().filter(|line| line.ends_with("True")).count() == 3
+        });
+        let kubeconfig = self.path("k");
+        let args = ["kubeconfig", "--force", "--merge=false", &kubeconfig];
+        self.settle("a kubeconfig", &args, |_| true);
+        let kubeconfig = fs::read_to_string(kubeconfig).unwrap();
+        assert!(kubeconfig.contains("admin@judged"), "{kubeconfig}");
+    }
+
+    fn generate_as(&self, form: &[&str], patches: &[&str]) {
         let patch = self.ground.patch();
         fs::write(self.file("patch.yaml"), patch.to_string()).unwrap();
         let plain = json!({
@@ -52,14 +75,15 @@ impl<'a> Script<'a> {
         fs::write(self.file("host.yaml"), host).unwrap();
         for name in ["ours", "foreign"] {
             let endpoint = format!("https://{}:6443", self.ground.address());
-            let patches = ["patch", "plain", "host"]
-                .map(|name| format!("--config-patch=@{}", self.path(&format!("{name}.yaml"))));
+            let patch =
+                |name: &&str| format!("--config-patch=@{}", self.path(&format!("{name}.yaml")));
+            let patches: Vec<_> = patches.iter().map(patch).collect();
             let output = format!("--output={}", self.path(name));
-            let args = ["gen", "config", "judged", &endpoint, "--talos-version=v1.12", &output];
+            let args = ["gen", "config", "judged", &endpoint, &output];
             let more =
                 ["--kubernetes-version=1.36.3", "--with-docs=false", "--with-examples=false"];
-            let patches = patches.each_ref().map(String::as_str);
-            self.ctl.run(&[&args[..], &more, &patches].concat()).unwrap();
+            let patches: Vec<_> = patches.iter().map(String::as_str).collect();
+            self.ctl.run(&[&args[..], form, &more, &patches].concat()).unwrap();
         }
         fs::write(self.file("garbage.yaml"), "machine: {unheard: of}\n").unwrap();
     }

@@ -9,10 +9,7 @@ use tonic::Status;
 
 use super::{Api, diff::diff};
 use crate::talos::{
-    Dialect, MachineConfig, Stage,
-    facts::release,
-    machine_config::{ConfigError, Received},
-    node::Afterwards,
+    Dialect, MachineConfig, Stage, facts::release, machine_config::Received, node::Afterwards,
     server::Caller,
 };
 
@@ -63,7 +60,9 @@ impl Api {
         if before.is_some() && !caller.roles.administer() {
             return Err(Status::permission_denied("not authorized"));
         }
-        let received = MachineConfig::parse(&request.data).map_err(|error| refusal(&error))?;
+        let release = release(&self.machine.version());
+        let received = MachineConfig::parse_for(&request.data, release);
+        let received = received.map_err(|error| Status::invalid_argument(error.to_string()))?;
         if let Some(why) = self.machine.knobs.borrow().refuses_config.clone() {
             return Err(Status::invalid_argument(why));
         }
@@ -152,12 +151,5 @@ impl Course {
             mode_details: details.to_owned(),
             ..ApplyConfiguration::default()
         }
-    }
-}
-
-fn refusal(error: &ConfigError) -> Status {
-    match error {
-        ConfigError::NotSimulated(_) => Status::unimplemented(error.to_string()),
-        _ => Status::invalid_argument(error.to_string()),
     }
 }

@@ -61,12 +61,10 @@ pub enum ConfigError {
         /// What is wrong with it.
         source: PkiError,
     },
-    /// It is in a form that a real node takes and that is not simulated.
-    #[error(
-        "the simulated node reads the Kubernetes settings of the v1alpha1 document only, not {0}"
-    )]
-    NotSimulated(String),
 }
+
+/// The first release that takes all of a configuration in many documents.
+pub(super) const MANY: (u32, u32) = (1, 14);
 
 /// The keys that tell the main document.
 const MAIN_KEYS: [&str; 4] = ["machine", "cluster", "debug", "persist"];
@@ -109,6 +107,24 @@ impl Documents {
         self.others.iter().find(|document| document.kind == kind).map(|document| &document.body)
     }
 
+    /// Returns the documents of a kind.
+    pub(super) fn values(&self, kind: &str) -> impl Iterator<Item = Value> {
+        let of_kind = self.others.iter().filter(move |document| document.kind == kind);
+        of_kind.map(|document| Value::Object(document.body.clone()))
+    }
+
+    /// Refuses documents that came later than a release.
+    pub(super) fn are_known_to(&self, release: (u32, u32)) -> Result<(), ConfigError> {
+        let late = |document: &&Document| release < MANY && keys::came_with_many(&document.kind);
+        match self.others.iter().find(late) {
+            None => Ok(()),
+            Some(document) => {
+                let kind = document.kind.clone();
+                Err(ConfigError::UnknownKind { version: "v1alpha1".to_owned(), kind })
+            }
+        }
+    }
+
     fn add(&mut self, body: Map<String, Value>) -> Result<(), ConfigError> {
         if body.contains_key("kind") || body.contains_key("apiVersion") {
             self.others.push(Document::read(body)?);
@@ -142,9 +158,6 @@ impl Document {
         }
         if version.is_empty() {
             return Err(ConfigError::NoVersion(kind));
-        }
-        if kind.starts_with("Kube") && !kind.starts_with("KubeSpan") {
-            return Err(ConfigError::NotSimulated(kind));
         }
         if version != "v1alpha1" || !keys::knows(&kind) {
             return Err(ConfigError::UnknownKind { version, kind });

@@ -70,9 +70,27 @@ const KINDS: &[&str] = &[
     "WireguardConfig", "ZswapConfig",
 ];
 
+/// The kinds that came with 1.14, which has Kubernetes in documents.
+#[rustfmt::skip]
+const KUBERNETES_KINDS: &[&str] = &[
+    "KubeAPIServerCAConfig", "KubeAPIServerConfig", "KubeAdmissionControlConfig",
+    "KubeAggregatorCAConfig", "KubeAuditPolicyConfig", "KubeAuthenticationConfig",
+    "KubeAuthorizerConfig", "KubeClusterConfig", "KubeControllerManagerConfig",
+    "KubeCoreDNSConfig", "KubeCredentialProviderConfig", "KubeEtcdEncryptionConfig",
+    "KubeExternalManifestConfig", "KubeFlannelCNIConfig", "KubeInlineManifestConfig",
+    "KubeNetworkConfig", "KubeNodeConfig", "KubePrismConfig", "KubeProxyConfig",
+    "KubeSchedulerConfig", "KubeServiceAccountConfig", "KubeStaticPodConfig",
+    "KubeTalosAPIAccessConfig", "KubeletConfig",
+];
+
 /// Says whether a node knows this kind of document.
 pub(super) fn knows(kind: &str) -> bool {
-    KINDS.contains(&kind)
+    KINDS.contains(&kind) || came_with_many(kind)
+}
+
+/// Says whether a kind came with the form of many documents.
+pub(super) fn came_with_many(kind: &str) -> bool {
+    KUBERNETES_KINDS.contains(&kind)
 }
 
 /// Returns the part of the main document that no node knows.

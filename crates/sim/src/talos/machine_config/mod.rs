@@ -6,6 +6,7 @@
 
 mod check;
 mod documents;
+mod gathered;
 mod keys;
 mod raw;
 
@@ -125,9 +126,15 @@ pub enum Received {
 }
 
 impl MachineConfig {
-    /// Reads a configuration as a node does.
+    /// Reads a configuration as a node of the newest version does.
     pub fn parse(data: &[u8]) -> Result<Received, ConfigError> {
+        Self::parse_for(data, documents::MANY)
+    }
+
+    /// Reads a configuration as a node of a release does.
+    pub(super) fn parse_for(data: &[u8], release: (u32, u32)) -> Result<Received, ConfigError> {
         let documents = documents::Documents::read(data)?;
+        documents.are_known_to(release)?;
         match raw::assemble(&documents)? {
             Some(config) => {
                 check::check(&config)?;

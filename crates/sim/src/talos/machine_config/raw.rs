@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::{
     ClusterFacts, ConfigError, KubeletFacts, MachineConfig, MachineType, PemPair,
-    documents::Documents,
+    documents::Documents, gathered::gather,
 };
 
 #[derive(Deserialize)]
@@ -128,7 +128,7 @@ struct Pem {
 /// among them.
 pub(super) fn assemble(documents: &Documents) -> Result<Option<MachineConfig>, ConfigError> {
     let Some(main) = &documents.main else { return Ok(None) };
-    let main: Main = serde_json::from_value(Value::Object(main.clone()))
+    let main: Main = serde_json::from_value(gather(main, documents))
         .map_err(|error| ConfigError::Shape(error.to_string()))?;
     let machine = main.machine.ok_or_else(|| invalid("machine instructions are required"))?;
     let cluster = main.cluster.ok_or_else(|| invalid("cluster instructions are required"))?;
