@@ -19,6 +19,9 @@ pub struct Clusters {
 #[derive(Clone, Debug, Default)]
 pub struct Cluster {
     state: Arc<watch::Sender<State>>,
+    /// The control planes that sign certificates, by their address: apart from
+    /// the rest, since every worker waits for one and for nothing else.
+    trustd: Arc<watch::Sender<BTreeMap<String, Trust>>>,
 }
 
 /// A node as the others of its cluster know it.
@@ -45,8 +48,6 @@ pub(super) struct Membership {
 struct State {
     /// The nodes that run, by their address.
     peers: BTreeMap<String, Peer>,
-    /// The control planes that sign certificates, by their address.
-    trustd: BTreeMap<String, Trust>,
     etcds: Vec<Etcd>,
     /// Counts members that ever were, so that no id comes twice.
     generation: u64,
@@ -98,26 +99,27 @@ impl Cluster {
     /// A node has gone or restarts, with all that it did for the others.
     pub(super) fn leave(&self, node: &NodeFacts) {
         let address = node.address.to_string();
-        self.state.send_modify(|state| {
-            state.peers.remove(&address);
-            state.trustd.remove(&address);
-        });
+        self.state.send_modify(|state| drop(state.peers.remove(&address)));
+        self.trustd.send_if_modified(|trustd| trustd.remove(&address).is_some());
     }
 
     /// A control plane signs certificates from now on.
     pub(super) fn open_trustd(&self, node: &NodeFacts, config: &MachineConfig) {
         let trust = Trust::of(config);
-        self.state.send_modify(|state| {
-            state.trustd.insert(node.address.to_string(), trust);
-        });
+        self.trustd.send_modify(|trustd| drop(trustd.insert(node.address.to_string(), trust)));
+    }
+
+    /// Tells of every control plane that begins or ends to sign.
+    pub(super) fn signers(&self) -> watch::Receiver<impl Sized + use<>> {
+        self.trustd.subscribe()
     }
 
     /// Asks the control planes to sign a certificate: returns the key of the
     /// authority where one of them answers to the token.
     pub(super) fn ask_trustd(&self, config: &MachineConfig) -> Option<String> {
         let asks = Trust::of(config);
-        let state = self.state.borrow();
-        state.trustd.values().find(|trust| trust.answers(&asks)).and_then(|trust| trust.key.clone())
+        let trustd = self.trustd.borrow();
+        trustd.values().find(|trust| trust.answers(&asks)).and_then(|trust| trust.key.clone())
     }
 
     /// Starts a new etcd with a node as its first member.

@@ -10,6 +10,7 @@ use events::Arrival;
 use http::Uri;
 use hyper_util::rt::TokioIo;
 use rustls::ClientConfig;
+use tokio::time::Instant;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Request, Response, Status};
 
@@ -77,18 +78,12 @@ impl Node {
     /// signed. Its fingerprint is in [`Client::certificate`]; with a `pin`,
     /// only the node with that fingerprint is spoken to.
     pub async fn maintenance(&self, pin: Option<SpkiHash>) -> Result<Client, ClientError> {
-        let shown = Shown::default();
-        let config = wire::anonymous(shown.clone(), pin, Asked::default());
-        self.connect(config, shown, pin).await
+        self.connect(|shown| Ok(wire::anonymous(shown, pin, Asked::default())), pin).await
     }
 
     /// Connects to a node that has its config, as `identity`.
     pub async fn authenticated(&self, identity: &Identity) -> Result<Client, ClientError> {
-        let shown = Shown::default();
-        match wire::authenticated(shown.clone(), identity) {
-            Ok(config) => self.connect(config, shown, None).await,
-            Err(error) => Err(self.unconnected(Reason::Credentials(error.to_string()))),
-        }
+        self.connect(|shown| wire::authenticated(shown, identity), None).await
     }
 
     /// Proves that the node has taken its config and lets `identity`
@@ -102,13 +97,15 @@ impl Node {
 
     async fn connect(
         &self,
-        config: ClientConfig,
-        shown: Shown,
+        tls: impl FnOnce(Shown) -> Result<ClientConfig, rustls::Error>,
         pin: Option<SpkiHash>,
     ) -> Result<Client, ClientError> {
-        let dialled = wire::connect(self.address, config, self.deadlines.connect).await;
-        let dialled =
-            dialled.map_err(|failed| self.unconnected(Reason::of_failed(&failed, &shown, pin)))?;
+        let (shown, until) = (Shown::default(), Instant::now() + self.deadlines.connect);
+        let failed = |failed| self.unconnected(Reason::of_failed(&failed, &shown, pin));
+        let tcp = wire::reach(self.address, until).await.map_err(failed)?;
+        let config = tls(shown.clone())
+            .map_err(|error| self.unconnected(Reason::Credentials(error.to_string())))?;
+        let dialled = wire::listen(tcp, self.address, config, until).await.map_err(failed)?;
         let certificate = shown.leaf().ok_or_else(|| self.unconnected(Reason::NotTls))?;
         self.client(dialled, certificate).await
     }
@@ -264,7 +261,7 @@ async fn in_time<T>(
     deadline: Duration,
     call: impl Future<Output = Result<T, Reason>>,
 ) -> Result<T, Reason> {
-    let began = tokio::time::Instant::now();
+    let began = Instant::now();
     match tokio::time::timeout(deadline, call).await {
         Err(_) => Err(Reason::Deadline),
         Ok(Err(Reason::Cancelled)) if began.elapsed() + AT_ONCE >= deadline => {

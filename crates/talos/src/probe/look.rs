@@ -14,7 +14,7 @@ use super::mode::{Mode, Owner, Seen, Shows, Then};
 use super::{MAINTENANCE_NAME, Sighting};
 use crate::client::Reason;
 use crate::pki::Certificate;
-use crate::wire::{Asked, Ending, Failed, Shown, Step, anonymous, shake_hands};
+use crate::wire::{Asked, Ending, Failed, Shown, Step, anonymous, reach, shake_hands};
 
 /// How a client of HTTP/2 begins: the preface and an empty SETTINGS frame.
 const BEGIN: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00";
@@ -35,8 +35,12 @@ pub async fn probe(
 ) -> Sighting {
     let (shown, asked) = (Shown::default(), Asked::default());
     let until = Instant::now() + deadline;
-    let config = anonymous(shown.clone(), None, asked.clone());
-    let mode = match shake_hands(address, config, until).await {
+    let handshake = async {
+        let tcp = reach(address, until).await?;
+        let config = anonymous(shown.clone(), None, asked.clone());
+        shake_hands(tcp, address, config, until).await
+    };
+    let mode = match handshake.await {
         Ok(stream) => Mode::of(Seen {
             certificate: Shows::of(shown.leaf().as_ref(), ours),
             asks: asked.was_asked(),

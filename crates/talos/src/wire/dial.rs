@@ -4,7 +4,6 @@ use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
@@ -40,14 +39,23 @@ pub(crate) enum Failed {
     Late(Step),
 }
 
-/// Connects, and waits until the node speaks; all within `deadline`.
-pub(crate) async fn connect(
+/// Connects as far as TCP goes. Whoever needs long to make up what to say in
+/// TLS does so after that: a node that starts refuses many connections.
+pub(crate) async fn reach(address: SocketAddr, until: Instant) -> Result<TcpStream, Failed> {
+    let tcp = by(until, Step::Tcp, TcpStream::connect(address)).await?;
+    // Small frames matter more here than large ones.
+    tcp.set_nodelay(true).map_err(|error| Failed::At(Step::Tcp, error))?;
+    Ok(tcp)
+}
+
+/// Agrees upon TLS, and waits until the node speaks.
+pub(crate) async fn listen(
+    tcp: TcpStream,
     address: SocketAddr,
     config: ClientConfig,
-    deadline: Duration,
+    until: Instant,
 ) -> Result<Dialled, Failed> {
-    let until = Instant::now() + deadline;
-    let mut stream = shake_hands(address, config, until).await?;
+    let mut stream = shake_hands(tcp, address, config, until).await?;
     let mut first = vec![0; FIRST];
     let length = by(until, Step::First, stream.read(&mut first)).await?;
     if length == 0 {
@@ -57,15 +65,13 @@ pub(crate) async fn connect(
     Ok((stream, first))
 }
 
-/// Connects as far as TLS goes.
+/// Agrees upon TLS.
 pub(crate) async fn shake_hands(
+    tcp: TcpStream,
     address: SocketAddr,
     config: ClientConfig,
     until: Instant,
 ) -> Result<TlsStream<TcpStream>, Failed> {
-    let tcp = by(until, Step::Tcp, TcpStream::connect(address)).await?;
-    // Small frames matter more here than large ones.
-    tcp.set_nodelay(true).map_err(|error| Failed::At(Step::Tcp, error))?;
     let name = ServerName::IpAddress(address.ip().into());
     by(until, Step::Tls, TlsConnector::from(Arc::new(config)).connect(name, tcp)).await
 }

@@ -10,7 +10,7 @@ mod stream;
 mod tls;
 mod verifier;
 
-pub(crate) use dial::{Dialled, Failed, Step, connect, shake_hands};
+pub(crate) use dial::{Dialled, Failed, Step, listen, reach, shake_hands};
 pub(crate) use stream::{Ending, Fate, Stream};
 pub(crate) use tls::{Asked, anonymous, authenticated};
 pub(crate) use verifier::Shown;

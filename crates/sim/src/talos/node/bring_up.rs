@@ -112,7 +112,7 @@ impl Machine {
     /// Asks the control planes for a certificate until one answers.
     async fn signed_by_trustd(&self, config: &MachineConfig) -> PemPair {
         let cluster = self.surroundings.cluster(config);
-        let mut changes = cluster.changes();
+        let mut changes = cluster.signers();
         let key = loop {
             changes.mark_unchanged();
             self.knobs_are(|knobs| !knobs.cut_off).await;
