@@ -106,7 +106,7 @@ impl Took {
     async fn by(task: impl Future<Output = ()>) -> Self {
         let (began, before) = (Instant::now(), work());
         task.await;
-        Self { wall: began.elapsed(), work: work() - before }
+        Self { wall: began.elapsed(), work: work().saturating_sub(before) }
     }
 }
 
