@@ -48,6 +48,10 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// Writes a file that appears whole or not at all, and returns what stands
 /// there now: where somebody else was faster, theirs.
 pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<Vec<u8>> {
+    // What is read back from a pipe never ends.
+    if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file"));
+    }
     let partial = write_partial(path, bytes)?;
     // A link, other than a rename, never replaces what is there.
     let linked = fs::hard_link(&partial, path);
@@ -106,6 +110,7 @@ mod tests {
         let path = folder.path().join("cluster.json");
         assert_eq!(write_new(&path, b"first").unwrap(), b"first");
         assert_eq!(write_new(&path, b"second").unwrap(), b"first");
+        assert!(write_new(Path::new("/dev/null"), b"secret").is_err());
         write(&path, b"third").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"third");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing partial is left");
