@@ -15,7 +15,7 @@ use spec::{AddonName, AddonOptions, CloudKind, Cluster, Duration, Plan, SourceRa
 
 use crate::cli::Shared;
 use crate::command_error::CommandError;
-use crate::commands::{CLUSTER_FILE, read_cluster, state_dir};
+use crate::commands::{CLUSTER_FILE, read_cluster, read_file, state_dir};
 use crate::exit::Exit;
 use crate::git_access;
 use crate::inline_manifests;
@@ -138,11 +138,7 @@ impl TargetArgs {
     ) -> Result<Target, CommandError> {
         if self.rehearsal {
             let (rehearsed, reach) = self.rehearsed(shared, ui)?;
-            let mut target = rehearsed.target(&reach)?;
-            if let Some(file) = &self.file {
-                target.furnish(file, &rehearsed.bytes)?;
-            }
-            return Ok(target);
+            return rehearsed.target(&reach);
         }
         let (cluster, bytes) = read_cluster(self.file(), ui)?;
         let state = state_dir(shared.state_dir.as_ref(), self.file()).join(cluster.name.as_str());
@@ -150,11 +146,31 @@ impl TargetArgs {
             spec::Cloud::Hetzner(_) => token(&self.cloud)?,
             spec::Cloud::Proxmox(_) | spec::Cloud::Machines(_) => Secret::new(""),
         };
-        let beside = self.file().parent().unwrap_or(Path::new(""));
-        let source = source(&cluster, newest_commit, |git| git_access::read(git, beside))?;
-        let mut target =
-            Target::with(cluster, &bytes, &state, &self.cloud, timeouts, token, source)?;
-        target.furnish(self.file(), &bytes)?;
+        Target::with(cluster, &bytes, &state, &self.cloud, timeouts, token, None)
+    }
+
+    /// The same, with all that building the cluster needs besides: what the
+    /// file names, and the newest commit of what the cluster follows. What only
+    /// looks at a cluster or takes it away does without.
+    pub(crate) fn open_to_build(
+        &self,
+        timeouts: &[(Stage, Duration)],
+        shared: &Shared,
+        ui: &Ui,
+    ) -> Result<Target, CommandError> {
+        let mut target = self.open(timeouts, shared, ui)?;
+        if self.rehearsal && self.file.is_none() {
+            return Ok(target);
+        }
+        let file = self.file();
+        let bytes = read_file(file)?;
+        if !self.rehearsal {
+            let beside = file.parent().unwrap_or(Path::new(""));
+            let followed =
+                source(&target.cluster, newest_commit, |git| git_access::read(git, beside))?;
+            target.site_mut().source = followed;
+        }
+        target.furnish(file, &bytes)?;
         Ok(target)
     }
 }
@@ -215,12 +231,17 @@ impl Target {
         Ok(Self { cluster, digest, folder, site: Arc::new(site), token, speed })
     }
 
+    fn site_mut(&mut self) -> &mut Site {
+        Arc::get_mut(&mut self.site).expect("nobody else has seen the site yet")
+    }
+
     /// Gives the site what the cluster file holds or names besides: patches
     /// and manifests.
     pub(crate) fn furnish(&mut self, file: &Path, bytes: &[u8]) -> Result<(), CommandError> {
-        let site = Arc::get_mut(&mut self.site).expect("nobody else has seen the site yet");
         let beside = file.parent().unwrap_or(Path::new(""));
-        site.patches = machine_patches::read(&self.cluster, file, bytes)?;
+        let patches = machine_patches::read(&self.cluster, file, bytes)?;
+        let site = self.site_mut();
+        site.patches = patches;
         site.manifests = manifest_files::read(&site.plan, beside)?;
         site.inline_manifests = inline_manifests::read(&site.plan, beside)?;
         Ok(())

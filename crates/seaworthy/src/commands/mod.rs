@@ -38,7 +38,7 @@ pub(crate) const CLUSTER_FILE: &str = "cluster.yaml";
 const STATE_FOLDER: &str = ".seaworthy";
 
 /// Reads the bytes of a cluster file.
-fn read_file(path: &Path) -> Result<Vec<u8>, CommandError> {
+pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>, CommandError> {
     std::fs::read(path).map_err(|error| {
         let missing = error.kind() == std::io::ErrorKind::NotFound;
         let error = CommandError::say(

@@ -36,7 +36,7 @@ pub(crate) struct UpArgs {
 }
 
 pub(crate) fn run(args: &UpArgs, shared: &Shared, ui: &Ui) -> Result<(), CommandError> {
-    let target = args.target.open(&args.timeouts, shared, ui)?;
+    let target = args.target.open_to_build(&args.timeouts, shared, ui)?;
     target.knows_its_address()?;
     running::run(order(target, args.until)?, ui).map(|_| ())
 }
