@@ -4,7 +4,7 @@
 
 use events::{Because, Cause, Evidence, Verdict};
 use futures::future::join_all;
-use talos::client::{ClientError, Node};
+use talos::client::{ClientError, Node, Reason};
 use talos::credentials::Identity;
 
 use super::Verify;
@@ -68,7 +68,13 @@ async fn as_members_see_it(planes: &ControlPlanes, wanted: usize) -> Verdict {
             Err(error) => return unheard(&name, &error),
         }
     }
-    judge(wanted, &opinions)
+    let (asked, mut verdict) = (opinions.len(), judge(wanted, &opinions));
+    if let Some(evidence) = verdict.evidence_mut().filter(|_| asked < wanted) {
+        // Who was not asked may see something else.
+        let asked = format!("{asked} of {wanted} control planes asked");
+        evidence.summary = format!("{}; {asked}", evidence.summary);
+    }
+    verdict
 }
 
 fn unreachable() -> Verdict {
@@ -90,7 +96,14 @@ fn not_running(name: &str) -> Verdict {
 
 /// A node that says no is not looked at, which is never healthy.
 fn unheard(name: &str, error: &ClientError) -> Verdict {
-    match node_trouble::named(name, &error.reason) {
+    let named = match &error.reason {
+        // Whoever only looks does not know what was sent there.
+        Reason::StillInMaintenance { .. } => {
+            Some((codes::STILL_IN_MAINTENANCE, format!("{name} waits for its config")))
+        }
+        reason => node_trouble::named(name, reason),
+    };
+    match named {
         Some((code, message)) if !error.class().is_retryable() => Verdict::failed(
             Cause::new(code, message)
                 .because([error.reason.to_string()])

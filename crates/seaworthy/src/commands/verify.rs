@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
-use std::net::ToSocketAddrs as _;
+use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,7 +40,8 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "DURATION", value_parser = spec::Duration::parse)]
     wait: Option<spec::Duration>,
 
-    /// Ask Talos, too: whether all control planes see the same members of etcd
+    /// Ask Talos, too: whether the control planes that the file names as endpoints see the same
+    /// members of etcd
     #[arg(long, value_name = "FILE")]
     talosconfig: Option<PathBuf>,
 
@@ -104,8 +105,10 @@ fn control_planes(file: &Path) -> Result<ControlPlanes, CommandError> {
             let message = format!("could not use the endpoint {endpoint} of {}", file.display());
             CommandError::say(Exit::Usage, format!("{message}: {why}"))
         };
-        let found = (endpoint.as_str(), Node::PORT).to_socket_addrs();
-        let found = found.or_else(|_| endpoint.to_socket_addrs());
+        let found = match endpoint.parse::<SocketAddr>() {
+            Ok(address) => Ok(vec![address].into_iter()),
+            Err(_) => (endpoint.as_str(), Node::PORT).to_socket_addrs(),
+        };
         let address = found.map_err(|error| unusable(error.to_string()))?.next();
         endpoints.push(Node::at(address.ok_or_else(|| unusable("it has no address".to_owned()))?));
     }
