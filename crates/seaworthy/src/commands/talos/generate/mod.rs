@@ -96,8 +96,25 @@ pub(crate) fn run(args: &GenArgs, shared: &Shared, ui: &Ui) -> Result<(), Comman
     }
     // What is in the way is told before seconds go into making keys.
     let files = Files::named(names(&site.plan), &out, args.force)?;
-    let chosen = found.map_or_else(|| Chosen::new(&out, ui), Ok)?;
+    let chosen = match found {
+        Some(chosen) => chosen,
+        None if has_run(&state) => return Err(lost(&site.bundle_file())),
+        None => Chosen::new(&out, ui)?,
+    };
     Generated::of(&site, chosen, &known)?.write(&files, &site, ui)
+}
+
+/// Returns whether the cluster was built, or begun: its machines may have configs.
+fn has_run(state: &Path) -> bool {
+    std::fs::read_dir(state.join("runs")).is_ok_and(|mut runs| runs.next().is_some())
+}
+
+/// A second bundle under one name is how a cluster refuses its own administrators.
+fn lost(file: &Path) -> CommandError {
+    let message = format!("{} is missing, and the cluster has been worked on", file.display());
+    CommandError::say(Exit::Usage, message)
+        .hint("`--secrets` or `--from` name secrets that there are; no others were made")
+        .hint("`seaworthy explain SW0210` tells more")
 }
 
 /// Returns the files, in the order of [`Generated::texts`].
