@@ -284,6 +284,11 @@ impl Eyes {
         self.ledger.history(|history| history.pinned(key).map(str::to_owned))
     }
 
+    /// Returns all choices whose keys begin alike, by what follows.
+    pub fn pinned_under(&self, prefix: &str) -> Vec<(String, String)> {
+        self.ledger.history(|history| history.pinned_under(prefix))
+    }
+
     /// Returns what wakes the wait for the unit's gate: a watch that saw a
     /// change calls `notify_one`, and the gate looks at once.
     pub fn nudge(&self) -> Arc<Notify> {

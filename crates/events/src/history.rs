@@ -144,6 +144,13 @@ impl History {
         self.pins.get(key).map(String::as_str)
     }
 
+    /// Returns all choices whose keys begin alike, by what follows.
+    pub fn pinned_under(&self, prefix: &str) -> Vec<(String, String)> {
+        let under = self.pins.range(prefix.to_owned()..);
+        let under = under.map_while(|(key, value)| Some((key.strip_prefix(prefix)?, value)));
+        under.map(|(rest, value)| (rest.to_owned(), value.clone())).collect()
+    }
+
     /// Returns the calls of that kind to that name, oldest first.
     pub fn calls(&self, kind: &str, name: &str) -> &[PastCall] {
         self.calls.get(&(kind.to_owned(), name.to_owned())).map_or(&[], Vec::as_slice)

@@ -45,7 +45,7 @@ pub const ETCD_DATA_FOREIGN: Code = Code(306);
 pub const LB_NO_HEALTHY_TARGET: Code = Code(307);
 /// The Kubernetes API of a control plane is not ready.
 pub const API_NOT_READY: Code = Code(308);
-/// The machine that answers is not the one that was made.
+/// The machine that answers is not the one that is meant.
 pub const WRONG_MACHINE: Code = Code(309);
 /// The control planes do not agree about etcd.
 pub const ETCD_DISAGREES: Code = Code(310);

@@ -22,6 +22,8 @@
 
 mod access;
 mod addon;
+mod berth;
+mod bundle;
 pub mod codes;
 mod delivery;
 pub mod down;

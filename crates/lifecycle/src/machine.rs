@@ -12,6 +12,8 @@ use crate::site::Ground;
 pub(crate) struct Machine {
     /// What it is called in journals, such as `server 42`.
     pub(crate) title: String,
+    /// What it is called to people, such as `the server 42`.
+    pub(crate) meant: String,
     /// The id that its platform must tell, where it has one.
     pub(crate) instance: Option<String>,
     /// The network cards that it must have.
@@ -37,13 +39,14 @@ impl Machine {
     }
 
     /// A machine that the cluster file names.
-    pub(crate) fn given(node: &NodePlan) -> Self {
+    fn given(node: &NodePlan) -> Self {
         let mac = match &node.hardware {
             Hardware::Machine { mac, .. } => mac.as_ref(),
             Hardware::Server { .. } | Hardware::Vm { .. } => None,
         };
         Self {
             title: format!("machine {}", node.address),
+            meant: format!("the machine of {}", node.name),
             instance: None,
             cards: mac.iter().map(ToString::to_string).collect(),
         }
@@ -55,6 +58,7 @@ impl From<&Server> for Machine {
         let cards = server.private_net.iter().map(|net| net.mac_address.clone());
         Self {
             title: format!("server {}", server.id),
+            meant: format!("the server {}", server.id),
             instance: Some(server.id.to_string()),
             cards: cards.filter(|card| !card.is_empty()).collect(),
         }

@@ -9,7 +9,6 @@
 //! A machine that runs Talos in a container ends with its reset, and only
 //! whoever has started it can start it again.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,15 +18,14 @@ use events::{
     Unit, Verdict,
 };
 use futures::future::join_all;
-use spec::plan::NodePlan;
-use talos::client::{Afterwards, Client, ClientError, Node, Reset};
-use talos::probe::{Mode, Owner, Sighting, probe};
+use talos::client::{Afterwards, ClientError, Reset};
+use talos::probe::{Mode, Owner, Sighting};
 use talos::secrets::Bundle;
 
 use super::table::stage;
+use crate::berth::Berth;
 use crate::hetzner::explain;
-use crate::machine::Machine;
-use crate::{Site, codes};
+use crate::{Site, bundle, codes};
 
 /// The stages of `down` for machines.
 pub const MACHINES_TABLE: &[engine::Stage] = &[
@@ -40,8 +38,10 @@ pub const MACHINES_TABLE: &[engine::Stage] = &[
     stage("zero", &[("machines", Reach::All)], &[Check::gate("zero", Duration::from_mins(10))]),
 ];
 
-/// How long a machine may take to show itself.
-const LOOK: Duration = Duration::from_secs(5);
+/// How long machines that have our config may take to show themselves: one that
+/// has just been given it restarts its API.
+const SETTLING: Duration = Duration::from_mins(1);
+const PAUSE: Duration = Duration::from_secs(2);
 
 /// What Talos calls itself where it runs in a container.
 const CONTAINER: &str = "container";
@@ -49,16 +49,6 @@ const CONTAINER: &str = "container";
 /// The doing behind the stages of `down` for machines.
 pub struct Release {
     site: Arc<Site>,
-}
-
-/// What is left of the cluster on a machine.
-enum Rest {
-    /// Nothing.
-    Nothing(&'static str),
-    /// It still runs our config.
-    Ours,
-    /// It cannot be said.
-    Unseen(String),
 }
 
 /// Makes the plan of a run of `down` for machines.
@@ -79,19 +69,20 @@ pub fn plan_of_machines(cluster: &str, id: ClusterId, tool: &str) -> Plan {
 }
 
 /// Looks at all machines of a cluster at once, without changing anything.
-pub async fn machines(site: &Site) -> Vec<(String, Sighting)> {
-    let bundle = Bundle::load(&site.bundle_file()).ok();
-    let ours = bundle.as_ref().map(|bundle| bundle.os.certificate());
-    let looks = site
-        .plan
-        .nodes
-        .iter()
-        .map(async |node| (node.name.clone(), probe(talos_of(node), ours, LOOK).await));
-    join_all(looks).await
+pub async fn machines(site: &Site) -> Result<Vec<(String, Sighting)>, Box<Cause>> {
+    let bundle = bundle::find(site)?;
+    let berths = site.plan.nodes.iter().map(Berth::of).collect();
+    let seen = look_at(berths, bundle.as_ref()).await;
+    Ok(seen.into_iter().map(|(berth, sighting)| (berth.name, sighting)).collect())
 }
 
-fn talos_of(node: &NodePlan) -> SocketAddr {
-    SocketAddr::new(node.address.into(), Node::PORT)
+async fn look_at(berths: Vec<Berth>, bundle: Option<&Bundle>) -> Vec<(Berth, Sighting)> {
+    let ours = bundle.map(|bundle| bundle.os.certificate());
+    let looks = berths.into_iter().map(async |berth| {
+        let sighting = berth.look(ours).await;
+        (berth, sighting)
+    });
+    join_all(looks).await
 }
 
 impl Release {
@@ -100,45 +91,55 @@ impl Release {
         Self { site }
     }
 
-    /// Writes down what each machine of ours runs on: once it is reset, it does
-    /// not tell any more.
-    async fn pin_platforms(&self, hands: &Hands) -> Result<(), ActError> {
-        if let Ok(bundle) = Bundle::load(&self.site.bundle_file()) {
-            self.site.keep_bundle(bundle).map_err(|error| Failure::permanent(error.to_string()))?;
-        }
-        for (node, sighting) in self.seen().await {
-            if sighting.mode == Mode::Configured(Owner::Us) {
-                let told = async { self.client(node).await?.platform_metadata().await };
-                let told = told.await.map_err(|error| failed(&error))?;
-                hands.pin(&platform_of(node), &told.platform).await?;
-            }
-        }
-        Ok(())
-    }
-
     /// Resets all machines that are ours, all at once: one that waits for the
     /// others to leave etcd would wait for ever.
     async fn reset(&self, hands: &Hands) -> Result<(), ActError> {
-        let seen = self.seen().await;
+        let Some(bundle) = bundle::find(&self.site).map_err(|cause| *cause)? else {
+            return Ok(());
+        };
+        let kept = self.site.keep_bundle(bundle);
+        kept.map_err(|error| Failure::permanent(error.to_string()))?;
+        let seen = self.settled(hands).await?;
         let ours = seen.iter().filter(|(_, it)| it.mode == Mode::Configured(Owner::Us));
-        let resets = join_all(ours.map(|(node, _)| self.reset_one(hands, node))).await;
+        let resets = join_all(ours.map(|(berth, _)| self.reset_one(hands, berth))).await;
         resets.into_iter().collect()
     }
 
-    async fn reset_one(&self, hands: &Hands, node: &NodePlan) -> Result<(), ActError> {
-        let target = format!("{} ({})", node.name, Machine::given(node).title);
-        let platform = hands.eyes().pinned(&platform_of(node));
-        let afterwards = match platform.as_deref() {
-            Some(CONTAINER) => Afterwards::Halt,
+    /// Waits until every machine that was given our config shows what it is. One
+    /// that is dead does not keep the others from being reset.
+    async fn settled(&self, hands: &Hands) -> Result<Vec<(Berth, Sighting)>, ActError> {
+        let clock = hands.eyes().clock();
+        let since = clock.elapsed();
+        loop {
+            let seen = self.seen(hands.eyes()).await.map_err(|cause| *cause)?;
+            let unsure = seen.iter().any(|(berth, sighting)| {
+                has_config(berth, hands.eyes())
+                    && matches!(sighting.mode, Mode::Unreachable(_) | Mode::InTransition)
+            });
+            if !unsure || clock.elapsed().saturating_sub(since) > SETTLING {
+                return Ok(seen);
+            }
+            hands.go_on()?;
+            clock.sleep(PAUSE).await;
+        }
+    }
+
+    async fn reset_one(&self, hands: &Hands, berth: &Berth) -> Result<(), ActError> {
+        let identity = self.site.talos_admin().clone();
+        let told =
+            async { berth.talos().authenticated(&identity).await?.platform_metadata().await };
+        let told = told.await.map_err(|error: ClientError| ActError::Failed(error.failure()))?;
+        let afterwards = match told.platform.as_str() {
+            CONTAINER => Afterwards::Halt,
             _ => Afterwards::Reboot,
         };
+        let target = format!("{} (machine {})", berth.name, berth.address);
         let call = Reset { target: &target, graceful: false, afterwards }.call();
-        let look = async |_| match self.rest(node, hands.eyes()).await {
-            Rest::Ours => Ok(Sight::NotThere),
-            Rest::Nothing(_) | Rest::Unseen(_) => Ok(Sight::There(Made::default())),
+        let look = async |_| match self.mode(berth).await? {
+            Mode::Configured(Owner::Us) => Ok(Sight::NotThere),
+            _ => Ok(Sight::There(Made::default())),
         };
-        let (at, identity) = (Node::at(talos_of(node)), self.site.talos_admin().clone());
-        let name = target.clone();
+        let (at, name) = (berth.talos(), target.clone());
         let send = move |permit| async move {
             let client = at.authenticated(&identity).await.map_err(|error| send_error(&error))?;
             let reset = Reset { target: &name, graceful: false, afterwards };
@@ -146,92 +147,101 @@ impl Release {
             Ok(Made::default())
         };
         hands.ensure(call, look, send).await?;
+        hands.pin(&reset_of(berth), &told.platform).await?;
         Ok(())
     }
 
-    async fn client(&self, node: &NodePlan) -> Result<Client, ClientError> {
-        Node::at(talos_of(node)).authenticated(self.site.talos_admin()).await
-    }
-
-    async fn seen(&self) -> Vec<(&NodePlan, Sighting)> {
-        let sightings = machines(&self.site).await.into_iter().map(|(_, sighting)| sighting);
-        self.site.plan.nodes.iter().zip(sightings).collect()
-    }
-
-    async fn rest(&self, node: &NodePlan, eyes: &Eyes) -> Rest {
-        let bundle = Bundle::load(&self.site.bundle_file()).ok();
+    async fn mode(&self, berth: &Berth) -> Result<Mode, ActError> {
+        let bundle = bundle::find(&self.site).map_err(|cause| *cause)?;
         let ours = bundle.as_ref().map(|bundle| bundle.os.certificate());
-        rest(&probe(talos_of(node), ours, LOOK).await.mode, platform(node, eyes).as_deref())
+        Ok(berth.look(ours).await.mode)
     }
 
-    /// Says whose the machines are. Without the bundle nobody can say, and
-    /// nothing can be reset.
-    async fn inventory(&self) -> Verdict {
-        let seen = self.seen().await;
-        let mut evidence = Evidence::default();
-        for (node, sighting) in &seen {
-            evidence = evidence.fact(node.name.clone(), sighting.mode.means());
-        }
-        let count = |mode: &Mode| seen.iter().filter(|(_, it)| it.mode == *mode).count();
-        if count(&Mode::Configured(Owner::Unknown)) > 0 {
-            return Verdict::failed(self.no_bundle().seen(evidence));
-        }
-        evidence.summary = format!("{} to reset", count(&Mode::Configured(Owner::Us)));
-        Verdict::ready(evidence)
-    }
-
-    fn no_bundle(&self) -> Cause {
-        let file = self.site.bundle_file();
-        let message = format!("{} is missing, and machines have configs", file.display());
-        Cause::new(codes::BUNDLE_LOST, message)
-            .so("whose they are cannot be said; nothing was reset")
-            .next(explain(codes::BUNDLE_LOST), "tells more")
-    }
-
-    /// Says whether no machine runs our config any more.
-    async fn released(&self) -> Verdict {
-        let ours: Vec<_> = self.seen().await;
-        let ours = ours.iter().filter(|(_, it)| it.mode == Mode::Configured(Owner::Us));
-        let names: Vec<_> = ours.map(|(node, _)| node.name.as_str()).collect();
-        match names.as_slice() {
-            [] => Verdict::ready(Evidence::new("no machine runs this cluster's config")),
-            names => Verdict::not_yet(format!("{} still being wiped", names.join(", "))),
-        }
-    }
-
-    /// Says what each machine is now.
-    async fn zero(&self, eyes: &Eyes) -> Verdict {
-        let mut evidence = Evidence::new("nothing is left");
-        for (node, sighting) in self.seen().await {
-            match rest(&sighting.mode, platform(node, eyes).as_deref()) {
-                Rest::Nothing(what) => evidence = evidence.fact(node.name.clone(), what),
-                Rest::Ours => return left(node, "it runs this cluster's config"),
-                Rest::Unseen(why) => return left(node, &why),
+    /// Looks at the machines of the file, and at those that were given a config
+    /// when it named them.
+    async fn seen(&self, eyes: &Eyes) -> Result<Vec<(Berth, Sighting)>, Box<Cause>> {
+        let bundle = bundle::find(&self.site)?;
+        let mut berths: Vec<_> = self.site.plan.nodes.iter().map(Berth::of).collect();
+        for known in Berth::known(eyes) {
+            if berths.iter().all(|berth| berth.address != known.address) {
+                berths.push(known);
             }
         }
+        Ok(look_at(berths, bundle.as_ref()).await)
+    }
+
+    /// Says whose the machines are. Without the bundle that their configs were
+    /// made with nobody can say, and nothing can be reset.
+    fn inventory(&self, seen: &[(Berth, Sighting)], eyes: &Eyes) -> Verdict {
+        let mut evidence = Evidence::default();
+        for (berth, sighting) in seen {
+            evidence = evidence.fact(berth.name.clone(), sighting.mode.means());
+        }
+        for (berth, sighting) in seen {
+            let why = match sighting.mode {
+                Mode::Configured(Owner::Unknown) => "is missing",
+                Mode::Configured(Owner::Somebody) if has_config(berth, eyes) => {
+                    "is another one than before"
+                }
+                _ => continue,
+            };
+            return Verdict::failed(self.no_bundle(berth, why).seen(evidence));
+        }
+        let ours = seen.iter().filter(|(_, it)| it.mode == Mode::Configured(Owner::Us)).count();
+        evidence.summary = format!("{ours} to reset");
         Verdict::ready(evidence)
     }
-}
 
-/// Judges a machine by what it shows, and by what it ran on.
-fn rest(mode: &Mode, platform: Option<&str>) -> Rest {
-    match (mode, platform) {
-        (Mode::Maintenance, _) => Rest::Nothing("waits for a config"),
-        (Mode::Configured(Owner::Us), _) => Rest::Ours,
-        (Mode::Configured(Owner::Somebody), _) => Rest::Nothing("belongs to another cluster"),
-        (Mode::Configured(Owner::Unknown), _) => Rest::Unseen("it has a config".to_owned()),
-        (Mode::Unreachable(_), Some(CONTAINER)) => {
-            Rest::Nothing("does not answer any more: its container ends")
-        }
-        (mode, _) => Rest::Unseen(mode.means()),
+    fn no_bundle(&self, berth: &Berth, why: &str) -> Cause {
+        let file = self.site.bundle_file();
+        Cause::new(codes::BUNDLE_LOST, format!("the secrets bundle {} {why}", file.display()))
+            .because([format!("{} at {} has a config", berth.name, berth.address)])
+            .so("with the right bundle it can be reset from here; nothing was reset")
+            .next(explain(codes::BUNDLE_LOST), "tells more")
     }
 }
 
-fn left(node: &NodePlan, why: &str) -> Verdict {
-    let (name, address) = (&node.name, node.address);
+/// Says whether no machine runs our config any more.
+fn released(seen: &[(Berth, Sighting)]) -> Verdict {
+    let is_ours = |mode: &Mode| matches!(mode, Mode::Configured(Owner::Us) | Mode::InTransition);
+    let ours = seen.iter().filter(|(_, sighting)| is_ours(&sighting.mode));
+    let names: Vec<_> = ours.map(|(berth, _)| berth.name.as_str()).collect();
+    match names.as_slice() {
+        [] => Verdict::ready(Evidence::new("no machine runs this cluster's config")),
+        names => Verdict::not_yet(format!("{} still being wiped", names.join(", "))),
+    }
+}
+
+/// Says what each machine is now.
+fn zero(seen: &[(Berth, Sighting)], eyes: &Eyes) -> Verdict {
+    let mut evidence = Evidence::new("nothing is left");
+    for (berth, sighting) in seen {
+        let reset = eyes.pinned(&reset_of(berth));
+        match rest(&sighting.mode, has_config(berth, eyes), reset.as_deref()) {
+            Ok(what) => evidence = evidence.fact(berth.name.clone(), what),
+            Err(why) => return left(berth, &why),
+        }
+    }
+    Verdict::ready(evidence)
+}
+
+/// Judges a machine by what it shows, by whether it was given our config, and
+/// by what it ran on when it was reset. The error says why something may be left.
+fn rest(mode: &Mode, had_config: bool, reset: Option<&str>) -> Result<&'static str, String> {
+    match (mode, reset) {
+        (Mode::Maintenance, _) => Ok("waits for a config"),
+        (Mode::Configured(Owner::Us), _) => Err("it runs this cluster's config".to_owned()),
+        (Mode::Configured(Owner::Somebody), _) => Ok("belongs to another cluster"),
+        (Mode::Unreachable(_), Some(CONTAINER)) => Ok("was reset, and its container ends"),
+        (Mode::Unreachable(_), None) if !had_config => Ok("was given nothing, and does not answer"),
+        (mode, _) => Err(mode.means()),
+    }
+}
+
+fn left(berth: &Berth, why: &str) -> Verdict {
+    let Berth { name, address } = berth;
     let what = format!("{name} at {address}: {why}");
-    let message = format!("whether {name} is wiped cannot be said");
-    let cause = Cause::new(codes::NODE_UNREACHABLE, message)
+    let cause = Cause::new(codes::NODE_UNREACHABLE, format!("{name} is not known to be wiped"))
         .because([what.clone()])
         .so("it may still run this cluster's config")
         .next(format!("seaworthy talos probe {address}"), "shows what answers there")
@@ -239,16 +249,14 @@ fn left(node: &NodePlan, why: &str) -> Verdict {
     Verdict::not_yet(Because::new(what).in_the_end(cause))
 }
 
-fn platform_of(node: &NodePlan) -> String {
-    format!("platform of {}", Machine::given(node).title)
+fn has_config(berth: &Berth, eyes: &Eyes) -> bool {
+    Berth::known(eyes).iter().any(|known| known.address == berth.address)
 }
 
-fn platform(node: &NodePlan, eyes: &Eyes) -> Option<String> {
-    eyes.pinned(&platform_of(node))
-}
-
-fn failed(error: &ClientError) -> ActError {
-    ActError::Failed(error.failure())
+/// Under which name it is pinned that a machine took its reset, with what it
+/// ran on.
+fn reset_of(berth: &Berth) -> String {
+    format!("reset of machine {}", berth.address)
 }
 
 fn send_error(error: &ClientError) -> SendError {
@@ -258,17 +266,17 @@ fn send_error(error: &ClientError) -> SendError {
 impl Work for Release {
     async fn act(&self, unit: &Unit, hands: &Hands) -> Result<(), ActError> {
         match unit.stage.as_str() {
-            "inventory" => self.pin_platforms(hands).await,
             "machines" => self.reset(hands).await,
             _ => Ok(()),
         }
     }
 
     async fn look(&self, unit: &Unit, _: &CheckName, eyes: &Eyes) -> Verdict {
-        match unit.stage.as_str() {
-            "inventory" => self.inventory().await,
-            "machines" => self.released().await,
-            _ => self.zero(eyes).await,
+        match (unit.stage.as_str(), self.seen(eyes).await) {
+            (_, Err(cause)) => Verdict::failed(*cause),
+            ("inventory", Ok(seen)) => self.inventory(&seen, eyes),
+            ("machines", Ok(seen)) => released(&seen),
+            (_, Ok(seen)) => zero(&seen, eyes),
         }
     }
 
@@ -285,5 +293,24 @@ impl Work for Release {
         let addresses: Vec<_> = nodes.map(|node| node.address.to_string()).collect();
         let command = format!("seaworthy talos probe {}", addresses.join(" "));
         vec![NextStep { command, tells: "shows which mode the machines are in".to_owned() }]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use talos::client::Reason;
+
+    use super::*;
+
+    #[test]
+    fn silence_proves_nothing_but_of_a_container_that_was_reset() {
+        let silent = Mode::Unreachable(Reason::Refused);
+        assert!(rest(&silent, true, Some(CONTAINER)).is_ok());
+        assert!(rest(&silent, true, Some("metal")).is_err());
+        assert!(rest(&silent, true, None).is_err());
+        assert!(rest(&silent, false, None).is_ok());
+        assert!(rest(&Mode::Maintenance, true, Some("metal")).is_ok());
+        assert!(rest(&Mode::Configured(Owner::Us), false, None).is_err());
+        assert!(rest(&Mode::InTransition, true, Some(CONTAINER)).is_err());
     }
 }

@@ -1,13 +1,16 @@
 //! `config`: every node has its machine config, and control planes prove it.
 
 use engine::{ActError, Hands, SendError, Sight};
-use events::{Cause, Evidence, Failure, Made, Role, Verdict};
+use events::{Cause, Digest, Evidence, Failure, Made, Role, Verdict};
 use spec::plan::NodePlan;
 use talos::client::{Apply, ClientError, Reason};
+use talos::config::MachineConfig;
 
 use super::nodes::machine_of;
+use crate::berth::Berth;
 use crate::hetzner::explain;
-use crate::{Site, codes, machine_config, node_trouble};
+use crate::machine::Machine;
+use crate::{Ground, Site, codes, machine_config, node_trouble};
 
 /// Sends the config to the machine whose identity was proven.
 pub(super) async fn act(site: &Site, hands: &Hands, node: &NodePlan) -> Result<(), ActError> {
@@ -45,6 +48,29 @@ pub(super) async fn act(site: &Site, hands: &Hands, node: &NodePlan) -> Result<(
     let spki = pin.map_or_else(|| "not seen by this run".to_owned(), |spki| spki.to_string());
     if !sent_before {
         hands.pin(&machine.pin(), &spki).await?;
+    }
+    if matches!(site.ground, Ground::Machines) {
+        Berth::of(node).keep(hands).await?;
+    }
+    same_as_before(hands, &machine, node, &config).await
+}
+
+/// Says that the file means another config than the node was given: nodes that
+/// have one keep it.
+async fn same_as_before(
+    hands: &Hands,
+    machine: &Machine,
+    node: &NodePlan,
+    config: &MachineConfig,
+) -> Result<(), ActError> {
+    let digest = Digest::of(config.yaml().reveal().as_bytes()).to_string();
+    let given = hands.pin(&format!("config of {}", machine.title), &digest).await?;
+    if given != digest {
+        let name = &node.name;
+        hands.warn(format!(
+            "{name}: the cluster file means another machine config than {name} was given; it keeps \
+             that. `seaworthy talos gen` writes the new one, for `talosctl apply-config`"
+        ))?;
     }
     Ok(())
 }

@@ -21,7 +21,7 @@ pub(super) async fn act(site: &Site, hands: &Hands) -> Result<(), ActError> {
     let first = site.control_planes().next().map(|node| node.name.clone()).unwrap_or_default();
     let chosen = hands.pin("bootstrap target", &first).await?;
     let node = site.control_planes().find(|node| node.name == chosen);
-    let node = node.ok_or_else(|| Failure::permanent(format!("{chosen} is not in the plan")))?;
+    let Some(node) = node else { return without(site, &chosen).await };
     let machine = machine_of(site, node).await?;
     let target = format!("{} ({})", node.name, machine.title);
     let accepted = format!("bootstrap of {target}");
@@ -49,6 +49,21 @@ pub(super) async fn act(site: &Site, hands: &Hands) -> Result<(), ActError> {
         hands.pin(&accepted, "accepted").await?;
     }
     Ok(())
+}
+
+/// The node that etcd was started on is not in the file any more. Where others
+/// are members, nothing has to be started; where none is, nothing may be.
+async fn without(site: &Site, chosen: &str) -> Result<(), ActError> {
+    for at in site.control_planes().filter_map(|node| site.talos(node)) {
+        if etcd_opinion::members(at, site.talos_admin()).await.is_ok_and(|them| !them.is_empty()) {
+            return Ok(());
+        }
+    }
+    let message = format!("etcd was started on {chosen}, which the cluster file does not name");
+    Err(Cause::new(codes::ETCD_NOT_RUNNING, message)
+        .so("none of the control planes that it names is a member: a second etcd was not started")
+        .next(explain(codes::ETCD_NOT_RUNNING), "tells more")
+        .into())
 }
 
 /// Looks for an etcd of this cluster. Once a bootstrap may have been sent, an

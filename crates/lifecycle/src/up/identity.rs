@@ -9,7 +9,7 @@ use talos::client::{Client, ClientError, Reason};
 use super::nodes;
 use crate::hetzner::{blind, explain};
 use crate::machine::Machine;
-use crate::{Site, codes, node_trouble};
+use crate::{Site, berth, codes, node_trouble};
 
 /// Looks who answers at the node's address.
 pub(super) async fn look(site: &Site, node: &NodePlan, eyes: &Eyes) -> Verdict {
@@ -21,7 +21,11 @@ pub(super) async fn look(site: &Site, node: &NodePlan, eyes: &Eyes) -> Verdict {
     let Some(at) = site.talos(node) else {
         return Verdict::not_yet("its address is not known yet");
     };
+    if let Some(cause) = berth::moved(site, node, eyes).await {
+        return Verdict::failed(cause);
+    }
     match at.prove_admin(site.talos_admin()).await {
+        Ok(_) if let Some(cause) = berth::taken(site, node, eyes) => Verdict::failed(cause),
         Ok(proof) => Verdict::ready(
             Evidence::new("configured by us earlier")
                 .fact("certificate.spki", proof.certificate.spki().to_string()),
@@ -56,7 +60,10 @@ async fn identify(site: &Site, node: &NodePlan, machine: &Machine, client: &Clie
     };
     let spki = client.certificate().spki();
     let macs: Vec<_> = links.iter().map(|link| link.hardware_address.as_str()).collect();
-    let evidence = Evidence::new("the machine that was made")
+    // Without an id or a card there is nothing to compare with.
+    let known = machine.instance.is_some() || !machine.cards.is_empty();
+    let what = if known { "the machine that is meant" } else { "waits at its address" };
+    let evidence = Evidence::new(what)
         .fact("instance id", platform.instance_id.as_str())
         .fact("platform", platform.platform.as_str())
         .fact("hardware addresses", macs.join(", "))
@@ -72,7 +79,7 @@ async fn identify(site: &Site, node: &NodePlan, machine: &Machine, client: &Clie
         site.learn_fingerprint(&node.name, spki);
         return Verdict::ready(evidence);
     }
-    let message = format!("what answers at {} is not the {}", client.address(), machine.title);
+    let message = format!("what answers at {} is not {}", client.address().ip(), machine.meant);
     Verdict::failed(
         Cause::new(codes::WRONG_MACHINE, message)
             .because(wrong)

@@ -2,6 +2,7 @@
 
 use clouds::Ownership;
 use clouds::hetzner::{Holder, Kind, PriceList, Sale, ServerType};
+use engine::Eyes;
 use events::{Cause, Evidence, Verdict};
 use spec::Euro;
 use spec::plan::{Bill, NodePlan, Offer, PriceTable};
@@ -12,9 +13,9 @@ use crate::{Ground, Site, codes};
 
 /// Looks whether the cluster can be built at all. The first obstacle ends it:
 /// no wait removes one.
-pub(super) async fn look(site: &Site) -> Verdict {
+pub(super) async fn look(site: &Site, eyes: &Eyes) -> Verdict {
     if matches!(site.ground, Ground::Machines) {
-        return machines::preflight(site).await;
+        return machines::preflight(site, eyes).await;
     }
     match obstacles(site).await {
         Ok(evidence) => Verdict::ready(evidence),

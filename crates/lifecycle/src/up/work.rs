@@ -59,7 +59,7 @@ impl Work for Up {
         let site = &self.site;
         site.marked(match Self::home(unit, gate) {
             _ if gate.as_str() == addon_stage::METRICS => addon_stage::look_at_metrics(site).await,
-            Stage::Preflight => preflight::look(site).await,
+            Stage::Preflight => preflight::look(site, eyes).await,
             Stage::Secrets => secrets::look(site, eyes),
             Stage::Image => image::look(site).await,
             Stage::Network => network::look(site).await,

@@ -97,6 +97,7 @@ fn show(hetzner: &Hetzner, ui: &Ui) -> Result<(), CommandError> {
 fn show_machines(site: &Site, ui: &Ui) -> Result<(), CommandError> {
     let runtime = tokio::runtime::Runtime::new()?;
     let seen = runtime.block_on(down::machines(site));
+    let seen = seen.map_err(|cause| CommandError::say(Exit::Usage, cause.message))?;
     let is_ours = |mode: &Mode| *mode == Mode::Configured(Owner::Us);
     if ui.output() == Output::Json {
         let record = |(name, sighting): &(String, talos::probe::Sighting)| {

@@ -7,7 +7,7 @@
 use std::fs;
 
 use crate::workplace::Ran;
-use crate::yard::{Yard, until};
+use crate::yard::{SPARE, Yard, until};
 
 /// Stages in which a run is killed, in their order.
 const KILLED_IN: [&str; 8] =
@@ -28,6 +28,7 @@ fn machines_are_proven_through_crashes_told_apart_when_broken_and_released() {
     a_stopped_kubelet_is_named(&yard);
     a_missing_pod_network_is_named(&yard);
     a_wrong_bundle_is_named(&yard);
+    a_file_that_changed_is_named(&yard);
 
     let ran = yard.up(&[]);
     assert_eq!(ran.exit, 0, "all of it was mended: {ran}");
@@ -95,7 +96,36 @@ fn a_wrong_bundle_is_named(yard: &Yard) {
     let ran = yard.up(&[]);
     told(&ran, 3, &["error[SW0205]", "cp-1", "nothing was sent to any machine"]);
     assert_eq!(yard.changes(), Vec::<String>::new(), "{ran}");
-    fs::write(&bundle, kept).unwrap();
+    let ran = yard.workplace.run(["down"]);
+    told(&ran, 6, &["error[SW0210]", "is another one than before", "nothing was reset"]);
+    fs::write(&bundle, "broken: [").unwrap();
+    told(&yard.up(&[]), 3, &["error[SW0210]", "secrets.yaml cannot be used"]);
+    fs::remove_file(&bundle).unwrap();
+    told(&yard.workplace.run(["down"]), 6, &["error[SW0210]", "secrets.yaml is missing"]);
+    let ran = yard.workplace.run(["talos", "gen", "--out", "lost"]);
+    told(&ran, 2, &["secrets.yaml is missing, and the cluster has been worked on"]);
+    events::private::write(&bundle, &kept).unwrap();
+}
+
+/// Machines keep what they were given, whatever the file says of them now.
+fn a_file_that_changed_is_named(yard: &Yard) {
+    let at = |name: &str| format!("{} }}", yard.node(name).address());
+    for (file, words) in [
+        (yard.file.replace(&at("cp-1"), &at(SPARE)), "cp-1 was built at"),
+        (yard.file.replace(&at("w-1"), &at(SPARE)), "w-1 was built at"),
+        (yard.file.replace("name: w-1", "name: w-2"), "w-1 was built at"),
+    ] {
+        yard.workplace.write("cluster.yaml", file);
+        let ran = yard.up(&[]);
+        told(&ran, 3, &["error[SW0309]", words, "nothing was sent to it"]);
+        assert_eq!(yard.changes(), Vec::<String>::new(), "{ran}");
+    }
+    let patched =
+        yard.file.replace("          cluster: {", "          debug: true\n          cluster: {");
+    yard.workplace.write("cluster.yaml", patched);
+    let ran = yard.up(&["--until", "config"]);
+    told(&ran, 0, &["the cluster file means another machine config than w-1 was given"]);
+    yard.workplace.write("cluster.yaml", &yard.file);
 }
 
 fn machines_are_released(yard: &Yard) {
@@ -103,9 +133,16 @@ fn machines_are_released(yard: &Yard) {
     assert_eq!(ran.exit, 0, "{ran}");
     assert!(ran.stdout.ends_with("2 to reset, nothing was reset\n"), "{ran}");
     assert!(yard.talos.nodes().iter().all(rig::talos::TalosNode::is_running));
+    // The worker is known from earlier runs, and the file that brings the network is not needed.
+    let alone = yard.file.lines().filter(|line| !line.contains("w-1") && !line.contains("pools:"));
+    yard.workplace.write("cluster.yaml", alone.collect::<Vec<_>>().join("\n"));
+    fs::remove_file(yard.workplace.path().join("network.yaml")).unwrap();
     let ran = yard.workplace.run(["down"]);
-    assert_eq!(ran.exit, 0, "{ran}");
-    until(|| !yard.talos.nodes().iter().any(rig::talos::TalosNode::is_running));
+    told(&ran, 0, &["2 to reset", "nothing is left"]);
+    until(|| !["cp-1", "w-1"].iter().any(|name| yard.node(name).is_running()));
+    assert!(yard.node(SPARE).is_running(), "it is nobody's");
+    let again = yard.workplace.run(["down"]);
+    told(&again, 0, &["0 to reset", "nothing is left"]);
 }
 
 fn told(ran: &Ran, exit: i32, words: &[&str]) {

@@ -17,6 +17,9 @@ use serde_json::Value;
 
 use crate::workplace::{Ran, Workplace};
 
+/// A machine that the cluster file does not name.
+pub(crate) const SPARE: &str = "spare";
+
 /// How long a stage may take on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(5);
 
@@ -39,10 +42,12 @@ impl Yard {
         for place in 1..=workers {
             talos.add(&format!("w-{place}")).unwrap();
         }
+        let named = control_planes + workers;
+        talos.add(SPARE).unwrap();
         let workplace = Workplace::new();
         workplace.write("network.yaml", pods.network());
         let egress = serve(talos.gateway());
-        let file = file(&talos, control_planes, &pods.probe(), &egress);
+        let file = file(&talos, control_planes, named, &pods.probe(), &egress);
         workplace.write("cluster.yaml", &file);
         Some(Self { talos, workplace, file })
     }
@@ -151,16 +156,16 @@ fn serve(gateway: Ipv4Addr) -> String {
     format!("http://{address}/")
 }
 
-fn file(talos: &Talos, control_planes: usize, probe: &str, egress: &str) -> String {
+fn file(talos: &Talos, control_planes: usize, named: usize, probe: &str, egress: &str) -> String {
     let [a, b, c, _] = talos.gateway().octets();
     let registry = talos.registry().host();
     let mut nodes = String::new();
-    for (place, node) in talos.nodes().iter().enumerate() {
+    for (place, node) in talos.nodes().iter().take(named).enumerate() {
         let pool = if place < control_planes { "control-plane" } else { "workers" };
         let (name, address) = (node.name(), node.address());
         let _ = writeln!(nodes, "        - {{ name: {name}, pool: {pool}, address: {address} }}");
     }
-    let pools = match talos.nodes().len() - control_planes {
+    let pools = match named - control_planes {
         0 => "",
         _ => "  pools: [{ name: workers }]\n",
     };
