@@ -5,7 +5,7 @@ use talos::credentials::Talosconfig;
 
 use crate::talos_gen::{CLUSTER, bundle, workplace};
 use crate::workplace::Workplace;
-use crate::yard::until;
+use crate::yard::{alone, until};
 
 #[test]
 fn a_talosconfig_says_what_was_asked_for() {
@@ -86,6 +86,7 @@ fn a_cluster_that_talosctl_made_takes_our_credentials() {
     if rig::need::talos_parts().is_none() {
         return;
     }
+    let _alone = alone();
     let cluster = TalosCluster::start_without_network(shape).unwrap();
     let address = cluster.control_planes()[0].address().to_string();
     let workplace = Workplace::new();

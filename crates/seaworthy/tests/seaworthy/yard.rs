@@ -8,6 +8,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -29,11 +30,13 @@ pub(crate) struct Yard {
     pub(crate) workplace: Workplace,
     /// The cluster file.
     pub(crate) file: String,
+    _alone: MutexGuard<'static, ()>,
 }
 
 impl Yard {
     pub(crate) fn new(control_planes: usize, workers: usize) -> Option<Self> {
         rig::need::talos_parts()?;
+        let alone = alone();
         let pods = PodImages::pack().unwrap();
         let mut talos = Talos::with(&pods).unwrap();
         for place in 1..=control_planes {
@@ -49,7 +52,7 @@ impl Yard {
         let egress = serve(talos.gateway());
         let file = file(&talos, control_planes, named, &pods.probe(), &egress);
         workplace.write("cluster.yaml", &file);
-        Some(Self { talos, workplace, file })
+        Some(Self { talos, workplace, file, _alone: alone })
     }
 
     pub(crate) fn up(&self, more: &[&str]) -> Ran {
@@ -130,6 +133,13 @@ impl Yard {
         let path = self.workplace.write("kubeconfig", ran.stdout);
         Kubectl::new(&rig::need::binary("kubectl").unwrap(), &path)
     }
+}
+
+/// Waits for the turn to build a cluster. Several at once, beside what else is
+/// tested, are more than two cores do in time.
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    static BUILDING: Mutex<()> = Mutex::new(());
+    BUILDING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Waits until something is so.
