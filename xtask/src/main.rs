@@ -12,6 +12,7 @@
 mod bench;
 mod ci;
 mod docs;
+mod fuzz;
 mod laws;
 mod rig;
 mod test;
@@ -31,6 +32,7 @@ enum Chore {
     Docs(docs::Docs),
     Bench(bench::Bench),
     Laws(laws::Laws),
+    Fuzz(fuzz::Fuzz),
 }
 
 fn main() -> ExitCode {
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
         Chore::Docs(docs::Docs {}) => docs::run(),
         Chore::Bench(bench) => bench.run(),
         Chore::Laws(laws::Laws {}) => laws::run(),
+        Chore::Fuzz(fuzz) => fuzz.run(),
     }
 }
 

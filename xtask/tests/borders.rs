@@ -27,6 +27,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("platform", &["events", "objects"]),
     ("e2e", &["events", "engine", "report", "objects"]),
     ("seaworthy", ALL),
+    ("fuzz", &["events", "spec", "objects", "talos"]),
     ("rig", &[]),
     ("xtask", ALL),
 ];
