@@ -69,6 +69,8 @@ pub struct SendError {
     pub arrival: Arrival,
     /// Why trying again is hopeless, where the answer has a name.
     pub cause: Option<Box<Cause>>,
+    /// What it is called where another try has not helped by the deadline.
+    pub in_the_end: Option<Box<Cause>>,
 }
 
 // === impl Hands ===
@@ -118,6 +120,12 @@ impl Hands {
         let made = self.send(call.clone(), alone, send).await?;
         self.settle(&call, Some(&made)).await?;
         Ok(Ensured::Sent(made))
+    }
+
+    /// Returns whether a call like this one was sent earlier, by this run or
+    /// another, and may have had its effect.
+    pub fn may_have_arrived(&self, call: &Call) -> bool {
+        self.maybe_arrived(call).is_some()
     }
 
     /// Keeps a secret out of everything that is written from now on.
@@ -224,7 +232,7 @@ pub(crate) fn panic_text(stopped: JoinError) -> String {
 impl SendError {
     /// Says what happened, and whether the call may have had its effect.
     pub fn new(failure: Failure, arrival: Arrival) -> Self {
-        Self { failure, arrival, cause: None }
+        Self { failure, arrival, cause: None, in_the_end: None }
     }
 
     /// The other side said no, or the call never left.
@@ -243,10 +251,17 @@ impl SendError {
         Self { cause: cause.map(Box::new), ..self }
     }
 
+    /// Says what it is called if it is still so when the deadline passes.
+    #[must_use]
+    pub fn in_the_end(self, cause: Option<Cause>) -> Self {
+        Self { in_the_end: cause.map(Box::new), ..self }
+    }
+
     fn into_end(self) -> ActError {
-        match self.cause {
-            Some(cause) => ActError::Hopeless(cause),
-            None => ActError::Failed(self.failure),
+        match (self.cause, self.in_the_end) {
+            (Some(cause), _) => ActError::Hopeless(cause),
+            (None, Some(in_the_end)) => ActError::NotYet { failure: self.failure, in_the_end },
+            (None, None) => ActError::Failed(self.failure),
         }
     }
 }

@@ -102,27 +102,35 @@ impl<W: Work> UnitRun<W> {
         loop {
             self.hands.attempt += 1;
             self.record(What::AttemptStarted { unit: self.unit.clone(), after: after.take() })?;
-            let failure = match self.work.act(&self.unit, &self.hands).await {
+            let (failure, in_the_end) = match self.work.act(&self.unit, &self.hands).await {
                 Ok(()) => return Ok(()),
-                Err(ActError::Failed(failure)) => failure,
+                Err(ActError::Failed(failure)) => (failure, None),
+                Err(ActError::NotYet { failure, in_the_end }) => (failure, Some(in_the_end)),
                 Err(ActError::Hopeless(cause)) => return Err(UnitEnd::Failed(cause)),
                 Err(ActError::Stopped) => return Err(UnitEnd::Stopped),
                 Err(ActError::Journal(error)) => return Err(UnitEnd::Journal(error)),
             };
             // An act that gave up may have left other calls under way.
             self.hands.calls_are_over().await;
-            self.pause_after(&failure, deadline).await?;
+            self.pause_after(&failure, in_the_end, deadline).await?;
             after = Some(failure);
         }
     }
 
-    async fn pause_after(&self, failure: &Failure, deadline: Instant) -> Result<(), UnitEnd> {
+    async fn pause_after(
+        &self,
+        failure: &Failure,
+        in_the_end: Option<Box<Cause>>,
+        deadline: Instant,
+    ) -> Result<(), UnitEnd> {
         let tries = self.hands.attempt;
+        let end =
+            |code| UnitEnd::Failed(in_the_end.unwrap_or_else(|| Box::new(cause_of(code, failure))));
         let Some(pause) = self.backoff.pause(failure.class, tries, &self.chance) else {
-            return Err(UnitEnd::failed(cause_of(codes::REFUSED, failure)));
+            return Err(end(codes::REFUSED));
         };
         if Instant::now() + pause >= deadline {
-            return Err(UnitEnd::failed(cause_of(codes::NO_SUCCESS_IN_TIME, failure)));
+            return Err(end(codes::NO_SUCCESS_IN_TIME));
         }
         let clock = self.hands.eyes.clock();
         // Only the wait is dropped here, no call.

@@ -72,6 +72,9 @@ impl<W: Work> UnitRun<W> {
         match self.work.probe(&self.unit, &wait.check.name, &self.hands).await {
             Ok(verdict) => Ok(verdict),
             Err(ActError::Failed(error)) => Ok(Verdict::Blind { error }),
+            Err(ActError::NotYet { failure, in_the_end }) => {
+                Ok(Verdict::not_yet(Because::new(failure.to_string()).in_the_end(*in_the_end)))
+            }
             Err(ActError::Hopeless(cause)) => Ok(Verdict::Failed { cause: *cause }),
             Err(ActError::Stopped) => Err(UnitEnd::Stopped),
             Err(ActError::Journal(error)) => Err(UnitEnd::Journal(error)),

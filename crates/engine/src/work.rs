@@ -76,6 +76,15 @@ pub enum ActError {
     /// A call or a look failed; its class decides about another try.
     #[error(transparent)]
     Failed(#[from] Failure),
+    /// It did not work yet. Another try may help as with [`ActError::Failed`];
+    /// where none has by the deadline, the cause says what it is called.
+    #[error("{failure}")]
+    NotYet {
+        /// What happened; its class decides about another try.
+        failure: Failure,
+        /// What it is called where it stays so.
+        in_the_end: Box<Cause>,
+    },
     /// It will not work, for a reason that has a name.
     #[error("{0}")]
     Hopeless(Box<Cause>),
@@ -85,6 +94,14 @@ pub enum ActError {
     /// The journal does not take anything more.
     #[error(transparent)]
     Journal(#[from] RecordError),
+}
+
+impl ActError {
+    /// Says that something did not work yet, and what it is called if it is
+    /// still so when the deadline passes.
+    pub fn not_yet(failure: Failure, in_the_end: Cause) -> Self {
+        Self::NotYet { failure, in_the_end: Box::new(in_the_end) }
+    }
 }
 
 impl From<Cause> for ActError {

@@ -297,6 +297,19 @@ async fn tries_end_with_the_deadline() {
     assert!(log.elapsed() <= MINUTE, "{:?}", log.elapsed());
 }
 
+#[tokio::test(start_paused = true)]
+async fn what_did_not_work_yet_has_its_own_name_in_the_end() {
+    let not_yet = || {
+        let cause = Cause::new(Code(317), "the clock of cp-1 is not in sync");
+        ActError::not_yet(Failure::transient("not in sync yet"), cause)
+    };
+    let log = run(ONE, acts(vec![not_yet(), not_yet()])).await;
+    assert_eq!(log.outcome, RunOutcome::Proven, "another try helps");
+    let log = run(ONE, acts((0..500).map(|_| not_yet()).collect())).await;
+    assert_eq!(log.cause().code, Code(317));
+    assert!(log.elapsed() <= MINUTE, "{:?}", log.elapsed());
+}
+
 const CHAIN: &[Stage] = &[
     Stage { name: "nodes", after: &[], scope: Scope::EachNode, checks: &[] },
     Stage {
