@@ -30,6 +30,8 @@ pub(super) struct Service {
     pub(super) health: Health,
     pub(super) since: Timestamp,
     pub(super) events: Vec<ServiceEvent>,
+    /// Whether it was ever up since the machine started: well, or finished.
+    was_up: bool,
 }
 
 /// What happened to a service.
@@ -97,6 +99,20 @@ impl Services {
         self.by_name.iter().map(|(name, service)| (*name, service))
     }
 
+    /// Takes a service away and puts another of its name into its place, which
+    /// has no past.
+    pub(super) fn renew(&mut self, name: &str) {
+        if let Some(service) = self.by_name.get_mut(name) {
+            service.events.clear();
+        }
+    }
+
+    /// Says whether each of these services was up at some time. One that has
+    /// finished counts as up.
+    pub(super) fn were_up(&self, names: &[&str]) -> bool {
+        names.iter().all(|name| self.get(name).is_some_and(|service| service.was_up))
+    }
+
     /// Says whether a service runs and its check passes.
     pub(super) fn is_healthy(&self, name: &str) -> bool {
         self.get(name).is_some_and(|service| service.health == Health::Healthy)
@@ -106,6 +122,7 @@ impl Services {
         let at = self.now;
         let service = self.by_name.entry(name).or_insert_with(|| Service::new(state, at));
         (service.state, service.health, service.since) = (state, health, at);
+        service.was_up |= health == Health::Healthy || state == ServiceState::Finished;
         let event = ServiceEvent { message: message.to_owned(), state, at };
         self.news.push(Noted { service: name, event: event.clone() });
         service.events.push(event);
@@ -116,7 +133,7 @@ impl Services {
 
 impl Service {
     fn new(state: ServiceState, since: Timestamp) -> Self {
-        Self { state, health: Health::Unknown, since, events: Vec::new() }
+        Self { state, health: Health::Unknown, since, events: Vec::new(), was_up: false }
     }
 
     pub(super) fn runs(&self) -> bool {

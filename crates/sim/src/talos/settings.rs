@@ -79,6 +79,10 @@ pub struct Knobs {
     pub cannot_join_etcd: bool,
     /// It begins an etcd of its own instead of joining the others'.
     pub own_etcd: bool,
+    /// Its disk holds the etcd data of a cluster that it was part of earlier.
+    pub foreign_etcd: bool,
+    /// Somebody else asks for a bootstrap again, in the worst moment.
+    pub bootstrapped_twice: bool,
     /// Its static pods never start.
     pub no_static_pods: bool,
     /// It reaches no control plane: trustd never signs its certificate and its
@@ -137,6 +141,8 @@ impl Default for Knobs {
             kubelet_volume: None,
             cannot_join_etcd: false,
             own_etcd: false,
+            foreign_etcd: false,
+            bootstrapped_twice: false,
             no_static_pods: false,
             cut_off: false,
             no_registry: false,

@@ -71,6 +71,7 @@ fn request_bootstrap(state: &mut State) -> Result<(), Status> {
         EtcdPhase::Bootstrapping(times) => {
             state.etcd = EtcdPhase::Bootstrapping(times + 1);
             state.services.set("etcd", ServiceState::Finished, "Bootstrap requested");
+            state.services.renew("etcd");
             state.services.set("etcd", ServiceState::Preparing, "Running pre state");
         }
         EtcdPhase::Initialising => {

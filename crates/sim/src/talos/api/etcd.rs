@@ -1,5 +1,7 @@
 //! What a node says about its etcd.
 
+use std::time::Duration;
+
 use talos_proto::machine::{EtcdMember, EtcdMemberStatus, EtcdMembers};
 use tonic::Status;
 
@@ -10,6 +12,9 @@ use crate::talos::{Etcd, EtcdMember as Member, server::Caller};
 const VERSION: &str = "3.7.3";
 const STORAGE_VERSION: &str = "3.7.0";
 
+/// How long etcd looks for a leader on behalf of a request.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(7);
+
 /// The size of a young database.
 const DATABASE: i64 = 4 << 20;
 
@@ -18,7 +23,7 @@ impl Api {
     /// as a node does.
     pub(super) async fn members(&self, caller: &Caller) -> Result<EtcdMembers, Status> {
         self.on_control_planes("member list")?;
-        let (_, etcd) = self.sound_etcd(caller).await?;
+        let etcd = self.agreed_etcd(caller).await?;
         Ok(EtcdMembers {
             metadata: None,
             legacy_members: etcd.members.iter().map(|member| member.hostname.clone()).collect(),
@@ -46,6 +51,20 @@ impl Api {
             is_learner: own.is_some_and(|member| member.is_learner),
             member_id: id,
         })
+    }
+
+    /// Who the members are is what a majority says: without a leader the
+    /// question waits for one, until etcd gives it up.
+    async fn agreed_etcd(&self, caller: &Caller) -> Result<Etcd, Status> {
+        let (_, etcd) = self.sound_etcd(caller).await?;
+        if etcd.leader().is_some() {
+            return Ok(etcd);
+        }
+        let patience = self.machine.pass(REQUEST_TIMEOUT);
+        caller.stop.run_until_cancelled(patience).await.ok_or_else(closing)?;
+        let (_, etcd) = self.sound_etcd(caller).await?;
+        let timed_out = || Status::unavailable("etcdserver: request timed out");
+        etcd.leader().map(|_| etcd.clone()).ok_or_else(timed_out)
     }
 
     /// Waits for the node's etcd, and returns its member's id with it.

@@ -15,6 +15,11 @@ const RUNTIME_MISSING: &str = "Waiting for service \"cri\" to be \"up\"";
 const SLOW_DISK: &str =
     "{\"level\":\"warn\",\"msg\":\"slow fdatasync\",\"expected-duration\":\"1s\"}";
 
+/// What a node was called in the cluster that it was part of earlier, and where
+/// it was.
+const FORMER_NAME: &str = "former-1";
+const FORMER_ADDRESS: &str = "10.99.0.1";
+
 impl Machine {
     /// Runs what the configuration asks for, without end.
     pub(super) async fn run(
@@ -43,15 +48,30 @@ impl Machine {
         if control_plane {
             tokio::join!(
                 self.watch_the_others(),
+                self.boot_to_its_end(&["cri", "kubelet", "etcd", "trustd"]),
                 self.trustd(config),
                 self.etcd(),
                 self.kubelet(config),
                 self.static_pods(config)
             );
         } else {
-            tokio::join!(self.watch_the_others(), self.kubelet(config));
+            let boot = self.boot_to_its_end(&["cri", "kubelet"]);
+            tokio::join!(self.watch_the_others(), boot, self.kubelet(config));
         }
         Ok(())
+    }
+
+    /// The boot sequence ends once all services were up. A bootstrap makes etcd
+    /// finish for a moment, so that the sequence need not wait for more of it;
+    /// it still waits for the kubelet, whose image may take long.
+    async fn boot_to_its_end(&self, services: &[&str]) {
+        self.state_is(|state| state.services.were_up(services)).await;
+        self.change(|state| {
+            // One that stops meanwhile does not run any more.
+            if state.stage == Stage::Booting {
+                state.stage = Stage::Running;
+            }
+        });
     }
 
     fn meet_the_others(&self) {
@@ -97,12 +117,7 @@ impl Machine {
             state.services.set("kubelet", ServiceState::Preparing, "Running pre state");
         });
         self.write(self.settings.delays.kubelet).await;
-        self.change(|state| {
-            state.services.healthy("kubelet");
-            if !config.is_control_plane() {
-                state.stage = Stage::Running;
-            }
-        });
+        self.change(|state| state.services.healthy("kubelet"));
         self.knobs_are(|knobs| !knobs.cut_off).await;
         self.surroundings.kubelet_up(&self.facts, &self.hostname(), config);
     }
@@ -112,13 +127,11 @@ impl Machine {
         self.change(|state| {
             state.services.set("etcd", ServiceState::Preparing, "Running pre state");
         });
-        let known = self.state().member();
-        let member = match known {
+        let member = match self.member_on_disk() {
             Some(member) => member,
             None => self.become_member().await,
         };
         self.change(|state| {
-            state.stage = Stage::Running;
             state.services.set(
                 "etcd",
                 ServiceState::Running,
@@ -136,6 +149,22 @@ impl Machine {
         self.change_etcd(member, Etcd::promote);
     }
 
+    /// Returns the member that the data directory is of, where there is one.
+    fn member_on_disk(&self) -> Option<Membership> {
+        let state = self.state();
+        let (hostname, address) = match state.etcd {
+            EtcdPhase::Member(member) => return Some(member),
+            EtcdPhase::Wedged => (self.hostname(), self.etcd_address()),
+            _ if self.knobs.borrow().foreign_etcd => {
+                (FORMER_NAME.to_owned(), FORMER_ADDRESS.to_owned())
+            }
+            _ => return None,
+        };
+        let member = state.cluster?.begin_etcd(&hostname, &address);
+        self.change(|state| state.etcd = EtcdPhase::Member(member));
+        Some(member)
+    }
+
     /// Waits to be bootstrapped or to be taken in by the others, whichever
     /// comes first.
     async fn become_member(&self) -> Membership {
@@ -151,11 +180,17 @@ impl Machine {
     async fn bootstrap(&self) -> Membership {
         let delays = &self.settings.delays;
         self.change(|state| {
-            state.stage = Stage::Running;
             state.services.set("etcd", ServiceState::Finished, "Bootstrap requested");
+            state.services.renew("etcd");
             state.services.set("etcd", ServiceState::Preparing, "Running pre state");
         });
         self.pull_image().await;
+        if self.knobs.borrow().bootstrapped_twice {
+            self.change(|state| {
+                state.etcd = EtcdPhase::Wedged;
+                state.services.set("etcd", ServiceState::Finished, "Bootstrap requested");
+            });
+        }
         self.write(delays.etcd_init).await;
         let (hostname, address) = (self.hostname(), self.etcd_address());
         let member = self.change(|state| {

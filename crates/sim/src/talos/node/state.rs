@@ -45,7 +45,7 @@ pub(in crate::talos) enum EtcdPhase {
     /// The data directory is about to appear.
     Initialising,
     /// The data directory appeared while somebody asked for a bootstrap again:
-    /// etcd is stopped for good.
+    /// etcd is stopped until the machine restarts.
     Wedged,
     /// It is a member, and its data directory says so.
     Member(Membership),
@@ -83,7 +83,7 @@ impl State {
     /// disk stays.
     pub(super) fn stop(&mut self, stage: Stage) {
         let etcd = match self.etcd {
-            member @ EtcdPhase::Member(_) => member,
+            on_disk @ (EtcdPhase::Member(_) | EtcdPhase::Wedged) => on_disk,
             _ => EtcdPhase::Empty,
         };
         let config = self.staged.take().or(self.config.take());
