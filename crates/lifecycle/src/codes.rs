@@ -39,7 +39,7 @@ pub const NO_CLIENT_CERTIFICATE: Code = Code(303);
 pub const PKI_MISMATCH: Code = Code(304);
 /// The node refuses its configuration.
 pub const CONFIG_REFUSED: Code = Code(305);
-/// Etcd on the bootstrap node cannot start.
+/// Etcd on a control plane is that of another cluster.
 pub const ETCD_DATA_FOREIGN: Code = Code(306);
 /// The load balancer has no healthy target.
 pub const LB_NO_HEALTHY_TARGET: Code = Code(307);
@@ -61,6 +61,12 @@ pub const DNS_NOT_READY: Code = Code(314);
 pub const STILL_IN_MAINTENANCE: Code = Code(315);
 /// Etcd does not run on a control plane.
 pub const ETCD_NOT_RUNNING: Code = Code(316);
+/// The clock of a node is not set.
+pub const CLOCK_NOT_IN_SYNC: Code = Code(317);
+/// Most members of etcd are gone.
+pub const ETCD_QUORUM_LOST: Code = Code(318);
+/// A second bootstrap has stopped etcd.
+pub const ETCD_WEDGED: Code = Code(319);
 /// Pods on some nodes cannot reach each other.
 pub const DATAPATH_BROKEN: Code = Code(501);
 /// Names do not resolve in pods.

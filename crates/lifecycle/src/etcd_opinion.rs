@@ -1,98 +1,80 @@
-//! What each control plane says of etcd, and whether they say the same.
+//! What each control plane says of etcd.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
-use events::{Because, Cause, Evidence, Verdict};
-use talos::client::{ClientError, EtcdMember, EtcdStatus, Node};
+use talos::client::{ClientError, EtcdMember, EtcdStatus, Node, Service};
 use talos::credentials::Identity;
-
-use crate::codes;
-use crate::hetzner::explain;
 
 /// A member that has not joined yet does not answer for as long as it is asked.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What a control plane says of etcd.
+/// What Talos says of an etcd that it has stopped for a bootstrap.
+const STOPPED: (&str, &str) = ("Finished", "Bootstrap requested");
+
+/// What a control plane says of its etcd.
+pub(crate) enum Said {
+    /// It is a member.
+    Opinion(Opinion),
+    /// It runs, and knows no leader: who the members are, only a majority tells.
+    NoLeader,
+    /// It does not run. So is its service, where there is one.
+    Idle(Option<Service>),
+}
+
+/// What a control plane that is a member says of etcd.
 pub(crate) struct Opinion {
-    node: String,
-    members: Vec<EtcdMember>,
-    status: EtcdStatus,
+    pub(crate) node: String,
+    pub(crate) members: Vec<EtcdMember>,
+    pub(crate) status: EtcdStatus,
+}
+
+impl Said {
+    /// Asks a control plane.
+    pub(crate) async fn by(at: Node, identity: &Identity, name: &str) -> Result<Self, ClientError> {
+        let mut hurried = at;
+        hurried.deadlines.read = PATIENCE;
+        let client = hurried.authenticated(identity).await?;
+        let service = client.service_list().await?.into_iter().find(|it| it.id == "etcd");
+        if service.as_ref().is_none_or(|service| service.state != "Running") {
+            return Ok(Self::Idle(service));
+        }
+        let members = client.etcd_members().await;
+        let status = at.authenticated(identity).await?.etcd_status().await;
+        match (members, status) {
+            (Ok(members), _) if members.is_empty() => Ok(Self::Idle(service)),
+            (Ok(members), Ok(status)) => {
+                Ok(Self::Opinion(Opinion { node: name.to_owned(), members, status }))
+            }
+            (Err(_), Ok(EtcdStatus { leader: None, .. })) => Ok(Self::NoLeader),
+            (Err(error), _) | (Ok(_), Err(error)) => Err(error),
+        }
+    }
 }
 
 impl Opinion {
-    /// Asks a control plane; none where its etcd does not run.
-    pub(crate) async fn ask(
-        at: Node,
-        identity: &Identity,
-        name: &str,
-    ) -> Result<Option<Self>, ClientError> {
-        let members = members(at, identity).await?;
-        if members.is_empty() {
-            return Ok(None);
-        }
-        let status = at.authenticated(identity).await?.etcd_status().await?;
-        Ok(Some(Self { node: name.to_owned(), members, status }))
-    }
-
     /// Says it in a line.
     pub(crate) fn line(&self) -> String {
         let names: Vec<_> = self.members.iter().map(|member| member.hostname.as_str()).collect();
         let leader = self.status.leader.map_or_else(|| "none".to_owned(), |id| format!("{id:x}"));
         format!("{} sees {} and the leader {leader}", self.node, names.join(", "))
     }
+
+    /// Returns the member that the control plane is itself.
+    pub(crate) fn own(&self) -> Option<&EtcdMember> {
+        self.members.iter().find(|member| member.id == self.status.member)
+    }
 }
 
-/// Returns the members that a control plane knows; none where its etcd does
-/// not run: a question about members has no answer then.
-pub(crate) async fn members(
-    mut at: Node,
-    identity: &Identity,
-) -> Result<Vec<EtcdMember>, ClientError> {
-    at.deadlines.read = PATIENCE;
-    if state(&at, identity).await?.as_deref() != Some("Running") {
-        return Ok(Vec::new());
-    }
-    at.authenticated(identity).await?.etcd_members().await
+/// Returns whether a bootstrap has stopped etcd, and nothing has started it
+/// again. The first bootstrap does so for a moment; a second one, that comes
+/// while etcd begins, for good.
+pub(crate) fn is_stopped(etcd: Option<&Service>) -> bool {
+    etcd.is_some_and(|etcd| (etcd.state.as_str(), etcd.last_event.as_str()) == STOPPED)
 }
 
-/// Returns the state of the service.
-pub(crate) async fn state(at: &Node, identity: &Identity) -> Result<Option<String>, ClientError> {
-    let services = at.authenticated(identity).await?.service_list().await?;
-    let etcd = services.into_iter().find(|service| service.id == "etcd");
-    Ok(etcd.map(|etcd| etcd.state))
-}
-
-/// Talos tells no cluster id: equal members and an equal leader on every
-/// control plane are the test against two clusters.
-pub(crate) fn judge(wanted: usize, opinions: &[Opinion]) -> Verdict {
-    let ids =
-        |opinion: &Opinion| opinion.members.iter().map(|member| member.id).collect::<BTreeSet<_>>();
-    let sets: BTreeSet<_> = opinions.iter().map(ids).collect();
-    let leaders: BTreeSet<_> = opinions.iter().map(|it| it.status.leader).collect();
-    let learners = opinions.iter().any(|it| it.members.iter().any(|member| member.is_learner));
-    let complete = sets.iter().all(|members| members.len() == wanted);
-    let agreed = sets.len() == 1 && leaders.len() == 1 && !leaders.contains(&None);
-    let mut evidence = Evidence::new("").fact("members", wanted);
-    for opinion in opinions {
-        evidence = evidence.fact(format!("seen by {}", opinion.node), opinion.line());
-    }
-    if complete && agreed && !learners {
-        let leader = opinions.iter().find(|it| Some(it.status.member) == it.status.leader);
-        let leader = leader.map_or("one", |it| it.node.as_str());
-        let members = if wanted == 1 { "1 member".to_owned() } else { format!("{wanted} members") };
-        evidence.summary = format!("{members}, leader {leader}");
-        return Verdict::ready(evidence);
-    }
-    let seen = sets.iter().map(BTreeSet::len).max().unwrap_or(0);
-    let what = match (complete, agreed) {
-        (false, _) => format!("{seen} of {wanted} members have joined"),
-        (true, false) => "the control planes do not agree about members or leader".to_owned(),
-        (true, true) => "a member has no vote yet".to_owned(),
-    };
-    let cause = Cause::new(codes::ETCD_DISAGREES, format!("etcd: {what}"))
-        .because(opinions.iter().map(Opinion::line))
-        .seen(evidence)
-        .next(explain(codes::ETCD_DISAGREES), "tells more");
-    Verdict::not_yet(Because::new(what).in_the_end(cause))
+/// Returns whether etcd is still on its way to its start, or waits to be
+/// bootstrapped or taken in: it has not run since the machine started.
+pub(crate) fn is_coming(etcd: Option<&Service>) -> bool {
+    let state = etcd.map_or("", |etcd| etcd.state.as_str());
+    matches!(state, "" | "Initialized" | "Starting" | "Waiting" | "Preparing")
 }

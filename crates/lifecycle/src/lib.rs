@@ -28,6 +28,7 @@ pub mod codes;
 mod delivery;
 pub mod down;
 mod etcd_opinion;
+mod etcd_verdict;
 mod explain;
 mod hetzner;
 mod kube;

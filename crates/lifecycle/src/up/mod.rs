@@ -4,6 +4,7 @@ mod addon_stage;
 mod api;
 mod config;
 mod etcd;
+mod etcd_sight;
 mod identity;
 mod image;
 mod machines;

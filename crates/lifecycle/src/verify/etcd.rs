@@ -2,13 +2,17 @@
 //! Talos tells, to whoever has its credentials; without them the API's word is
 //! all there is, and the evidence says so.
 
+use std::net::IpAddr;
+
 use events::{Because, Cause, Evidence, Verdict};
 use futures::future::join_all;
-use talos::client::{ClientError, Node, Reason};
+use objects::Object;
+use talos::client::{ClientError, Node, Reason, Service};
 use talos::credentials::Identity;
 
 use super::Verify;
-use crate::etcd_opinion::{Opinion, judge};
+use crate::etcd_opinion::Said;
+use crate::etcd_verdict::{self, Known, judge};
 use crate::hetzner::explain;
 use crate::{codes, node_trouble};
 
@@ -39,10 +43,23 @@ pub(super) async fn look(verify: &Verify) -> Verdict {
         Ok(nodes) => nodes,
         Err(error) => return Verdict::blind(error),
     };
-    let members = nodes.iter().filter(|node| node.at(CONTROL_PLANE).is_some()).count();
+    let members = nodes.iter().filter(|node| node.at(CONTROL_PLANE).is_some());
+    let known = known(members);
     // Before nodes have registered, those that were named are all that is known.
-    let wanted = if members == 0 { planes.endpoints.len() } else { members };
-    as_members_see_it(planes, wanted).await
+    let wanted = if known.names.is_empty() { planes.endpoints.len() } else { known.names.len() };
+    as_members_see_it(planes, wanted, &known).await
+}
+
+/// What Kubernetes knows of its control planes.
+fn known<'a>(nodes: impl Iterator<Item = &'a Object>) -> Known {
+    let mut known = Known::default();
+    for node in nodes {
+        known.names.push(node.id().name.clone());
+        let addresses = node.items("/status/addresses").iter();
+        let addresses = addresses.filter_map(|it| it["address"].as_str()?.parse::<IpAddr>().ok());
+        known.addresses.extend(addresses);
+    }
+    known
 }
 
 async fn as_the_api_sees_it(verify: &Verify) -> Result<(), Verdict> {
@@ -55,20 +72,21 @@ async fn as_the_api_sees_it(verify: &Verify) -> Result<(), Verdict> {
     said.map(drop).map_err(|error| Verdict::blind(error.failure()))
 }
 
-async fn as_members_see_it(planes: &ControlPlanes, wanted: usize) -> Verdict {
+async fn as_members_see_it(planes: &ControlPlanes, wanted: usize, known: &Known) -> Verdict {
     let asked = planes.endpoints.iter().map(async |at| {
         let name = at.address.ip().to_string();
-        (Opinion::ask(*at, &planes.identity, &name).await, name)
+        (Said::by(*at, &planes.identity, &name).await, name)
     });
     let mut opinions = Vec::new();
-    for (opinion, name) in join_all(asked).await {
-        match opinion {
-            Ok(Some(opinion)) => opinions.push(opinion),
-            Ok(None) => return not_running(&name),
+    for (said, name) in join_all(asked).await {
+        match said {
+            Ok(Said::Opinion(opinion)) => opinions.push(opinion),
+            Ok(Said::NoLeader) => return etcd_verdict::leaderless(&[&name]),
+            Ok(Said::Idle(etcd)) => return not_running(&name, etcd.as_ref()),
             Err(error) => return unheard(&name, &error),
         }
     }
-    let (asked, mut verdict) = (opinions.len(), judge(wanted, &opinions));
+    let (asked, mut verdict) = (opinions.len(), judge(wanted, &opinions, known));
     if let Some(evidence) = verdict.evidence_mut().filter(|_| asked < wanted) {
         // Who was not asked may see something else.
         let asked = format!("{asked} of {wanted} control planes asked");
@@ -86,11 +104,9 @@ fn unreachable() -> Verdict {
     Verdict::not_yet(Because::new(what).in_the_end(cause))
 }
 
-fn not_running(name: &str) -> Verdict {
+fn not_running(name: &str, etcd: Option<&Service>) -> Verdict {
     let what = format!("etcd does not run on {name}");
-    let cause = Cause::new(codes::ETCD_NOT_RUNNING, what.clone())
-        .next(format!("talosctl -n {name} service etcd"), "shows what it waits for")
-        .next(explain(codes::ETCD_NOT_RUNNING), "tells more");
+    let cause = etcd_verdict::not_running(name, etcd, &[]);
     Verdict::not_yet(Because::new(what).in_the_end(cause))
 }
 

@@ -137,6 +137,11 @@ impl Harbour {
         Self { world, state, cluster, pace: SPEED, hopeless: None }
     }
 
+    /// Returns how often clients have changed something by a call.
+    pub(crate) fn count(&self, call: &str) -> usize {
+        self.world.effects().all().iter().filter(|effect| effect.call == call).count()
+    }
+
     /// Takes its time, but for a stage that is to fail.
     pub(crate) fn expect_failure(&mut self, stage: Option<&str>) {
         let named = |it: &&Stage| Some(it.as_str()) == stage;

@@ -184,6 +184,14 @@ impl World {
         });
     }
 
+    /// Restarts a machine, where there is one of that name.
+    fn restart(&self, name: &str) {
+        if let Some(node) = self.node(name) {
+            node.power_off();
+            node.power_on();
+        }
+    }
+
     /// Returns the names of the faults that are there now.
     pub fn faults(&self) -> BTreeSet<&'static str> {
         self.struck.borrow().clone()

@@ -17,6 +17,18 @@ pub const FAULTS: &[Fault] = &[
         },
     },
     Fault {
+        name: "bootstrapped-twice",
+        does: "somebody else bootstraps the first control plane again while its etcd begins",
+        expected: Expected::Failed { check: "etcd", code: 319 },
+        wound: Wound::Heals,
+        turn: |world, cast, turn| {
+            world.turn(cast.first(), |knobs| knobs.bootstrapped_twice = turn.strikes());
+            if turn == Turn::Mend {
+                world.restart(cast.first());
+            }
+        },
+    },
+    Fault {
         name: "ccm-no-route",
         does: "the cloud controller makes no routes to the pods of nodes",
         expected: Expected::Failed { check: "cloud", code: 423 },
@@ -49,7 +61,7 @@ pub const FAULTS: &[Fault] = &[
     Fault {
         name: "clock-not-in-sync",
         does: "the clock of the first control plane is never set",
-        expected: Expected::Refused { stage: "etcd", code: 104 },
+        expected: Expected::Refused { stage: "etcd", code: 317 },
         wound: Wound::Heals,
         turn: |world, cast, turn| {
             world.turn(cast.first(), |knobs| knobs.clock_out_of_sync = turn.strikes());
@@ -131,6 +143,15 @@ pub const FAULTS: &[Fault] = &[
         expected: Expected::Failed { check: "gitops", code: 450 },
         wound: Wound::Heals,
         turn: |world, _, turn| world.tenants(|knobs| knobs.egress_blocked = turn.strikes()),
+    },
+    Fault {
+        name: "etcd-foreign-data",
+        does: "the disk of the last control plane holds the etcd of another cluster",
+        expected: Expected::Failed { check: "etcd", code: 306 },
+        wound: Wound::Lasting,
+        turn: |world, cast, turn| {
+            world.turn(cast.last_control_plane(), |knobs| knobs.foreign_etcd = turn.strikes());
+        },
     },
     Fault {
         name: "etcd-member-missing",

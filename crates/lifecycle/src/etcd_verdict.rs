@@ -1,0 +1,164 @@
+//! Whether the control planes say the same of etcd, and whether it is the
+//! cluster's own.
+
+use std::collections::BTreeSet;
+use std::net::{IpAddr, SocketAddr};
+
+use events::{Because, Cause, Evidence, Verdict};
+use talos::client::{EtcdMember, Service};
+
+use crate::codes;
+use crate::etcd_opinion::{Opinion, is_stopped};
+use crate::hetzner::explain;
+
+/// The control planes that a cluster is known to have.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Known {
+    /// Their names.
+    pub(crate) names: Vec<String>,
+    /// Where they are.
+    pub(crate) addresses: Vec<IpAddr>,
+}
+
+impl Known {
+    /// Returns whether a member is one of them, by its name or its address: the
+    /// name is missing until a member has started, and who has many addresses
+    /// may use one that nobody knows. Where none is known, anybody may be.
+    fn has(&self, member: &EtcdMember) -> bool {
+        let is_named = |name: &String| {
+            name.strip_prefix(member.hostname.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        let is_there = |url: &String| host(url).is_some_and(|it| self.addresses.contains(&it));
+        self.names.is_empty()
+            || (!member.hostname.is_empty() && self.names.iter().any(is_named))
+            || member.peer_urls.iter().any(is_there)
+    }
+}
+
+/// Returns the address in `https://10.0.0.1:2380`.
+fn host(url: &str) -> Option<IpAddr> {
+    let (_, host) = url.split_once("://")?;
+    host.parse::<SocketAddr>().ok().map(|address| address.ip())
+}
+
+/// Talos tells no cluster id: equal members and an equal leader on every
+/// control plane are the test against two clusters, and members that are all
+/// known the one against the data of another.
+pub(crate) fn judge(wanted: usize, opinions: &[Opinion], known: &Known) -> Verdict {
+    if let Some(verdict) = strange(opinions, known) {
+        return verdict;
+    }
+    let ids =
+        |opinion: &Opinion| opinion.members.iter().map(|member| member.id).collect::<BTreeSet<_>>();
+    let sets: BTreeSet<_> = opinions.iter().map(ids).collect();
+    let leaders: BTreeSet<_> = opinions.iter().map(|it| it.status.leader).collect();
+    let learners = opinions.iter().any(|it| it.members.iter().any(|member| member.is_learner));
+    let complete = sets.iter().all(|members| members.len() == wanted);
+    let agreed = sets.len() == 1 && leaders.len() == 1 && !leaders.contains(&None);
+    let mut evidence = seen(Evidence::new("").fact("members", wanted), opinions);
+    if complete && agreed && !learners {
+        let leader = opinions.iter().find(|it| Some(it.status.member) == it.status.leader);
+        let leader = leader.map_or("one", |it| it.node.as_str());
+        let members = if wanted == 1 { "1 member".to_owned() } else { format!("{wanted} members") };
+        evidence.summary = format!("{members}, leader {leader}");
+        return Verdict::ready(evidence);
+    }
+    let most = sets.iter().map(BTreeSet::len).max().unwrap_or(0);
+    let what = match (complete, agreed) {
+        (false, _) => format!("{most} of {wanted} members have joined"),
+        (true, false) => "the control planes do not agree about members or leader".to_owned(),
+        (true, true) => "a member has no vote yet".to_owned(),
+    };
+    let cause = Cause::new(codes::ETCD_DISAGREES, format!("etcd: {what}"))
+        .because(opinions.iter().map(Opinion::line))
+        .seen(evidence)
+        .next(explain(codes::ETCD_DISAGREES), "tells more");
+    Verdict::not_yet(Because::new(what).in_the_end(cause))
+}
+
+/// Says that a member is none of the known control planes. One that a control
+/// plane is itself came from its disk; another may have been a control plane.
+pub(crate) fn strange(opinions: &[Opinion], known: &Known) -> Option<Verdict> {
+    let mut owns = opinions.iter().filter_map(|it| Some((it, it.own()?)));
+    let foreign = owns.find(|(_, own)| !known.has(own));
+    if let Some((opinion, own)) = foreign {
+        return Some(Verdict::failed(data_of_another(opinion, own, opinions)));
+    }
+    let members = opinions.iter().flat_map(|it| &it.members);
+    let stranger = members.into_iter().find(|member| !known.has(member))?;
+    let what =
+        format!("etcd has a member that is no control plane of this cluster: {}", told(stranger));
+    let cause = Cause::new(codes::ETCD_DISAGREES, what.clone())
+        .because(opinions.iter().map(Opinion::line))
+        .seen(seen(Evidence::new(""), opinions))
+        .next(
+            "talosctl etcd members",
+            "shows it with its id; `talosctl etcd remove-member` takes it out",
+        )
+        .next(explain(codes::ETCD_DISAGREES), "tells more");
+    Some(Verdict::not_yet(Because::new(what).in_the_end(cause)))
+}
+
+fn data_of_another(opinion: &Opinion, own: &EtcdMember, opinions: &[Opinion]) -> Cause {
+    let node = &opinion.node;
+    Cause::new(codes::ETCD_DATA_FOREIGN, format!("etcd on {node} is that of another cluster"))
+        .because([format!("it runs as the member {}, which this cluster does not have", told(own))])
+        .because(opinions.iter().map(Opinion::line))
+        .so("its data was on the disk before the machine was given its config")
+        .seen(seen(Evidence::new(""), opinions))
+        .next(explain(codes::ETCD_DATA_FOREIGN), "tells more")
+}
+
+fn told(member: &EtcdMember) -> String {
+    let urls = member.peer_urls.join(", ");
+    let name = if member.hostname.is_empty() { "without a name" } else { &member.hostname };
+    format!("{name} at {urls}")
+}
+
+fn seen(evidence: Evidence, opinions: &[Opinion]) -> Evidence {
+    opinions.iter().fold(evidence, |evidence, opinion| {
+        evidence.fact(format!("seen by {}", opinion.node), opinion.line())
+    })
+}
+
+/// Says that etcd runs on control planes, and none of them leads.
+pub(crate) fn quorum_lost(nodes: &[&str]) -> Cause {
+    let lines = nodes.iter().map(|node| format!("etcd runs on {node}, and knows no leader"));
+    Cause::new(codes::ETCD_QUORUM_LOST, "etcd has lost its quorum")
+        .because(lines)
+        .so("most of its members are gone; a second etcd beside it would be empty")
+        .next(explain(codes::ETCD_QUORUM_LOST), "tells how to get it back")
+}
+
+/// The same, of an etcd that is only looked at; a new one is leaderless too, for
+/// a moment.
+pub(crate) fn leaderless(nodes: &[&str]) -> Verdict {
+    let what = format!("etcd on {} knows no leader", nodes.join(", "));
+    Verdict::not_yet(Because::new(what).in_the_end(quorum_lost(nodes)))
+}
+
+/// Says that a second bootstrap has stopped etcd on a node for good.
+pub(crate) fn wedged(node: &str) -> Cause {
+    Cause::new(codes::ETCD_WEDGED, format!("a second bootstrap has stopped etcd on {node}"))
+        .because(["its service is Finished: Bootstrap requested".to_owned()])
+        .so("it does not start again by itself, and no call can start it")
+        .next(format!("talosctl -n {node} reboot"), "restarts the node, which starts etcd")
+        .next(explain(codes::ETCD_WEDGED), "tells more")
+}
+
+/// Says that etcd does not run on a node, and what its service does instead.
+pub(crate) fn not_running(node: &str, etcd: Option<&Service>, others: &[Opinion]) -> Cause {
+    if is_stopped(etcd) {
+        return wedged(node);
+    }
+    let state = etcd.map(|etcd| match etcd.last_event.as_str() {
+        "" => format!("its service is {}", etcd.state),
+        event => format!("its service is {}: {event}", etcd.state),
+    });
+    Cause::new(codes::ETCD_NOT_RUNNING, format!("etcd does not run on {node}"))
+        .because(state)
+        .because(others.iter().map(Opinion::line))
+        .next(format!("talosctl -n {node} service etcd"), "shows what it waits for")
+        .next(explain(codes::ETCD_NOT_RUNNING), "tells more")
+}

@@ -1,0 +1,157 @@
+//! Whether there is an etcd of this cluster already: looked for on every control
+//! plane before one is begun, because a second one would be empty.
+
+use std::time::Duration;
+
+use engine::{ActError, Hands, Sight};
+use events::{Failure, Made};
+use futures::future::join_all;
+use spec::plan::NodePlan;
+use talos::client::{ClientError, Health, Service, Stage};
+
+use super::etcd::ask;
+use crate::etcd_opinion::{Said, is_coming};
+use crate::{Site, etcd_verdict, node_trouble};
+
+/// Talos looks at a bootstrap for up to five seconds before it begins.
+const ARRIVAL: Duration = Duration::from_secs(15);
+
+/// What a control plane boots for, beside etcd.
+const NEEDED: &[&str] = &["cri", "kubelet", "trustd"];
+
+/// What is known of earlier bootstraps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Past {
+    /// One may have been sent to this machine.
+    pub(super) maybe_sent: bool,
+    /// Another machine has accepted one: there was an etcd once.
+    pub(super) begun_elsewhere: bool,
+}
+
+/// A control plane, and what it said.
+type Heard<'a> = (&'a NodePlan, Result<Said, ClientError>);
+
+/// Looks for an etcd of this cluster. Once a bootstrap may have been sent, an
+/// etcd that is still preparing says nothing either way; its machine does.
+pub(super) async fn see(
+    site: &Site,
+    hands: &Hands,
+    target: &NodePlan,
+    past: Past,
+) -> Result<Sight, ActError> {
+    let asked = site.control_planes().map(async |node| (node, ask(site, node).await));
+    let heard: Vec<Heard<'_>> = join_all(asked).await;
+    let member = heard.iter().find_map(|(_, said)| match said {
+        Ok(Said::Opinion(opinion)) => opinion.members.first(),
+        _ => None,
+    });
+    if let Some(member) = member {
+        return Ok(Sight::There(Made::id("member", member.id.to_string())));
+    }
+    has_leader(&heard)?;
+    for (node, said) in heard.iter().filter(|(node, _)| node.name != target.name) {
+        match said {
+            Err(error) => return Err(unheard(site, node, error)),
+            Ok(Said::Idle(etcd)) if !is_coming(etcd.as_ref()) => {
+                return Err(odd(node, etcd.as_ref()));
+            }
+            // One with data on its disk is on its way too, right after its start.
+            Ok(Said::Idle(etcd)) if past.begun_elsewhere => {
+                if !waits_for_etcd(site, node).await? {
+                    return Err(odd(node, etcd.as_ref()));
+                }
+            }
+            Ok(_) => {}
+        }
+    }
+    of_target(site, hands, target, past, heard).await
+}
+
+/// Judges by the one control plane that a bootstrap goes to.
+async fn of_target(
+    site: &Site,
+    hands: &Hands,
+    target: &NodePlan,
+    past: Past,
+    heard: Vec<Heard<'_>>,
+) -> Result<Sight, ActError> {
+    let said = heard.into_iter().find(|(node, _)| node.name == target.name);
+    let etcd = match said {
+        Some((_, Ok(Said::Idle(etcd)))) => etcd,
+        Some((_, Err(error))) => return Err(unheard(site, target, &error)),
+        _ => None,
+    };
+    if is_coming(etcd.as_ref()) && (!past.maybe_sent || never_arrived(site, hands, target).await?) {
+        return Ok(Sight::NotThere);
+    }
+    let state = etcd.map_or_else(|| "unknown".to_owned(), |etcd| etcd.state);
+    Ok(Sight::Unclear { because: format!("etcd on {} is {state}", target.name) })
+}
+
+/// An etcd without a leader is an etcd: it has just begun, or it has lost most
+/// of its members.
+fn has_leader(heard: &[Heard<'_>]) -> Result<(), ActError> {
+    let mute = heard.iter().filter(|(_, said)| matches!(said, Ok(Said::NoLeader)));
+    let mute: Vec<_> = mute.map(|(node, _)| node.name.as_str()).collect();
+    if mute.is_empty() {
+        return Ok(());
+    }
+    let failure = Failure::transient(format!("etcd on {} knows no leader", mute.join(", ")));
+    Err(ActError::not_yet(failure, etcd_verdict::quorum_lost(&mute)))
+}
+
+/// Who does not answer may hold an etcd.
+fn unheard(site: &Site, node: &NodePlan, error: &ClientError) -> ActError {
+    let what = format!("{} does not say whether it runs etcd: {}", node.name, error.reason);
+    let failure = Failure::transient(what);
+    match node_trouble::cause(site, node, error) {
+        Some(cause) => ActError::not_yet(failure, cause),
+        None => failure.into(),
+    }
+}
+
+/// Etcd has run there, or was stopped: it may have data.
+fn odd(node: &NodePlan, etcd: Option<&Service>) -> ActError {
+    let state = etcd.map_or("unknown", |etcd| etcd.state.as_str());
+    let failure = Failure::transient(format!("etcd on {} is {state}", node.name));
+    ActError::not_yet(failure, etcd_verdict::not_running(&node.name, etcd, &[]))
+}
+
+/// Returns whether no bootstrap has reached the machine. One that was sent just
+/// before is given its time, since a second one may break etcd for good.
+async fn never_arrived(site: &Site, hands: &Hands, node: &NodePlan) -> Result<bool, ActError> {
+    if !waits_for_etcd(site, node).await? {
+        return Ok(false);
+    }
+    hands.eyes().clock().sleep(ARRIVAL / site.speed.unwrap_or(1).max(1)).await;
+    waits_for_etcd(site, node).await
+}
+
+/// Returns whether a machine boots because its etcd was never told to begin.
+///
+/// It boots until all its services were up, and etcd counts as up once it is
+/// told to begin. So a machine that runs was told; one that boots while other
+/// services are not up yet proves nothing, and is looked at again later.
+async fn waits_for_etcd(site: &Site, node: &NodePlan) -> Result<bool, ActError> {
+    let Some(at) = site.talos(node) else { return Ok(false) };
+    let looked = async {
+        let client = at.authenticated(site.talos_admin()).await?;
+        // In this order: who boots after its services were seen up waits for etcd.
+        let services = client.service_list().await?;
+        Ok::<_, ClientError>((services, client.machine_status().await?.stage))
+    };
+    let (services, stage) = looked.await.map_err(|error| unheard(site, node, &error))?;
+    if stage != Stage::Booting {
+        return Ok(false);
+    }
+    let is_up = |name: &&&str| {
+        services.iter().any(|it| it.id == **name && it.is_well() && it.health == Health::Healthy)
+    };
+    match NEEDED.iter().find(|name| !is_up(name)) {
+        None => Ok(true),
+        Some(name) => {
+            let what = format!("{} still boots: {name} is not up yet", node.name);
+            Err(Failure::transient(what).into())
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Calls of which nobody knows what came, and what must not be sent for them.
+
+use std::collections::BTreeSet;
+
+use crate::harbour::{Fall, Harbour};
+
+const BOOTSTRAP: &str = "MachineService/Bootstrap";
+
+/// One of three control planes is left: it still holds all that etcd knows.
+#[tokio::test(flavor = "multi_thread")]
+async fn where_etcd_has_lost_its_quorum_no_second_one_is_begun() {
+    let mut harbour = Harbour::new("210", 3, 0).await;
+    let ran = harbour.up(Some("etcd")).await;
+    assert!(ran.is_done, "{}", ran.text);
+    for name in ["demo-cp-1", "demo-cp-2"] {
+        harbour.world.hetzner().vanish(name);
+    }
+    harbour.expect_failure(Some("etcd"));
+    let ran = harbour.up(Some("etcd")).await;
+    println!("{}", ran.text);
+    assert_eq!(ran.falls, BTreeSet::from([Fall::act("etcd", 318)]), "{}", ran.text);
+    assert!(ran.text.contains("etcd runs on demo-cp-3, and knows no leader"), "{}", ran.text);
+    assert_eq!(harbour.count(BOOTSTRAP), 1, "{}", ran.text);
+    let clusters = harbour.world.inventory().clusters;
+    let etcds: usize = clusters.iter().map(|cluster| cluster.etcds.len()).sum();
+    assert_eq!(etcds, 1, "{}", ran.text);
+}
+
+/// Etcd's image and the kubelet's take long, and the answer to the bootstrap was
+/// lost: a machine that still boots does not prove that it never arrived.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bootstrap_in_doubt_is_not_sent_again_while_the_machine_boots() {
+    let mut harbour = Harbour::new("211", 1, 0).await;
+    harbour.world.turn("demo-cp-1", |knobs| knobs.disk_slowness = 30);
+    harbour.world.effects().lose_next(BOOTSTRAP);
+    harbour.expect_failure(None);
+    let ran = harbour.up(Some("etcd")).await;
+    assert!(ran.is_done, "{}", ran.text);
+    assert_eq!(harbour.world.effects().counters().answers_lost, 1);
+    assert_eq!(harbour.count(BOOTSTRAP), 1, "{}", ran.text);
+}
