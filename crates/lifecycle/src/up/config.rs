@@ -1,16 +1,24 @@
 //! `config`: every node has its machine config, and control planes prove it.
 
 use engine::{ActError, Hands, SendError, Sight};
-use events::{Cause, Digest, Evidence, Failure, Made, Role, Verdict};
+use events::{Cause, Class, Digest, Evidence, Failure, Made, Role, Verdict};
 use spec::plan::NodePlan;
 use talos::client::{Apply, ClientError, Reason};
 use talos::config::MachineConfig;
+use talos::pki::SpkiHash;
 
 use super::nodes::machine_of;
 use crate::berth::Berth;
 use crate::hetzner::explain;
 use crate::machine::Machine;
 use crate::{Ground, Site, codes, machine_config, node_trouble};
+
+/// Whether the machine may have its config from an earlier call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Past {
+    NeverSent,
+    MaybeSent,
+}
 
 /// Sends the config to the machine whose identity was proven.
 pub(super) async fn act(site: &Site, hands: &Hands, node: &NodePlan) -> Result<(), ActError> {
@@ -21,26 +29,27 @@ pub(super) async fn act(site: &Site, hands: &Hands, node: &NodePlan) -> Result<(
     let target = format!("{} ({})", node.name, machine.title);
     let call = Apply { target: &target, config: &config }.call();
     let sent_before = hands.eyes().pinned(&machine.pin()).is_some();
+    let past = if hands.may_have_arrived(&call) { Past::MaybeSent } else { Past::NeverSent };
+    let pin = site.fingerprint(&node.name);
     let look = async |_| match at.prove_admin(site.talos_admin()).await {
         Ok(_) => Ok(Sight::There(Made::default())),
-        Err(ClientError { reason: Reason::StillInMaintenance { .. }, .. }) => Ok(Sight::NotThere),
-        Err(error) if error.reason == Reason::Refused && sent_before => {
-            Ok(Sight::There(Made::default()))
-        }
-        Err(error) => match node_trouble::cause(site, node, &error) {
-            Some(cause) if !error.class().is_retryable() => Err(cause.into()),
-            _ => Err(error.failure().into()),
+        Err(error) => match error.reason {
+            Reason::StillInMaintenance { spki } if pin.is_none_or(|pin| pin == spki) => {
+                Ok(Sight::NotThere)
+            }
+            Reason::StillInMaintenance { spki } => Err(another(&error, pin, spki).failure().into()),
+            Reason::Refused if sent_before => Ok(Sight::There(Made::default())),
+            _ => Err(unproven(site, node, &error, past)),
         },
     };
-    let pin = site.fingerprint(&node.name);
     let name = node.name.clone();
     let sending = {
         let (config, target) = (config.clone(), target.clone());
         move |permit| async move {
-            let client = at.maintenance(pin).await.map_err(|error| send_error(&error))?;
+            let client = at.maintenance(pin).await.map_err(|error| send_error(&error, past))?;
             let apply = Apply { target: &target, config: &config };
             let applied = client.apply_configuration(permit, &apply).await;
-            applied.map_err(|error| send_error(&error).named(refusal(&name, &error)))?;
+            applied.map_err(|error| send_error(&error, past).named(refusal(&name, &error)))?;
             Ok(Made::default())
         }
     };
@@ -83,8 +92,40 @@ fn refusal(node: &str, error: &ClientError) -> Option<Cause> {
     Some(cause.because([why.clone()]).next(explain(codes::CONFIG_REFUSED), "tells more"))
 }
 
-fn send_error(error: &ClientError) -> SendError {
-    SendError::new(error.failure(), error.arrival)
+/// Another machine waits at the address than the one whose identity was proven.
+fn another(error: &ClientError, expected: Option<SpkiHash>, seen: SpkiHash) -> ClientError {
+    let expected = Box::new(expected.unwrap_or(seen));
+    let reason = Reason::OtherFingerprint { expected, seen: Box::new(seen) };
+    ClientError { reason, ..error.clone() }
+}
+
+/// Says why a node does not let us administer it.
+fn unproven(site: &Site, node: &NodePlan, error: &ClientError, past: Past) -> ActError {
+    match node_trouble::cause(site, node, error) {
+        Some(cause) if !error.class().is_retryable() => cause.into(),
+        _ => Failure::of(past.class(error), error).into(),
+    }
+}
+
+fn send_error(error: &ClientError, past: Past) -> SendError {
+    SendError::new(Failure::of(past.class(error), error), error.arrival)
+}
+
+impl Past {
+    /// A node that takes its config answers for a moment as if something was
+    /// wrong: with the new certificate instead of the known one, with a no from
+    /// the old server, or with the new server, which wants a certificate. Where
+    /// an earlier call may have brought it there, the next look tells.
+    fn class(self, error: &ClientError) -> Class {
+        match (&error.reason, self) {
+            // Whoever asks for a certificate has a config; whose, the next look tells.
+            (Reason::CertificateRequired, _)
+            | (Reason::OtherFingerprint { .. } | Reason::PermissionDenied(_), Self::MaybeSent) => {
+                Class::Transient
+            }
+            _ => error.class(),
+        }
+    }
 }
 
 /// Looks whether the node lets us administer it, on a new connection.
@@ -103,5 +144,36 @@ pub(super) async fn look(site: &Site, node: &NodePlan) -> Verdict {
             Verdict::ready(Evidence::new("has its config; workers answer once the API is up"))
         }
         Err(error) => node_trouble::verdict(site, node, &error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use events::Arrival;
+
+    use super::*;
+
+    fn error(reason: Reason) -> ClientError {
+        let node = "10.0.0.1:50000".parse().expect("it is an address");
+        ClientError { attempt: "apply the configuration", node, arrival: Arrival::No, reason }
+    }
+
+    #[test]
+    fn what_a_node_says_while_it_takes_its_config_is_looked_at_again() {
+        let spki = |text: &str| Box::new(SpkiHash::of(text.as_bytes()));
+        let other = || Reason::OtherFingerprint { expected: spki("old"), seen: spki("new") };
+        let denied = || Reason::PermissionDenied("not authorized".to_owned());
+        for (reason, never, maybe) in [
+            (other(), Class::Permanent, Class::Transient),
+            (denied(), Class::Permanent, Class::Transient),
+            (Reason::CertificateRequired, Class::Transient, Class::Transient),
+            (Reason::UnknownCa, Class::Permanent, Class::Permanent),
+            (Reason::Refused, Class::Transient, Class::Transient),
+        ] {
+            let error = error(reason);
+            let class = |past| send_error(&error, past).failure.class;
+            assert_eq!(class(Past::NeverSent), never, "{}", error.reason);
+            assert_eq!(class(Past::MaybeSent), maybe, "{}", error.reason);
+        }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::harbour::{Fall, Harbour};
 
 const BOOTSTRAP: &str = "MachineService/Bootstrap";
+const APPLY: &str = "MachineService/ApplyConfiguration";
 
 /// One of three control planes is left: it still holds all that etcd knows.
 #[tokio::test(flavor = "multi_thread")]
@@ -38,4 +39,20 @@ async fn a_bootstrap_in_doubt_is_not_sent_again_while_the_machine_boots() {
     assert!(ran.is_done, "{}", ran.text);
     assert_eq!(harbour.world.effects().counters().answers_lost, 1);
     assert_eq!(harbour.count(BOOTSTRAP), 1, "{}", ran.text);
+}
+
+/// The answer to the config was lost, and the node takes long to change its
+/// server: old and new answer in turns, and none of it is a reason to give up.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_config_in_doubt_is_looked_at_until_the_node_has_changed() {
+    let mut harbour = Harbour::new("212", 1, 0).await;
+    let ran = harbour.up(Some("identity")).await;
+    assert!(ran.is_done, "{}", ran.text);
+    harbour.world.turn("demo-cp-1", |knobs| knobs.slowness = 500);
+    harbour.world.effects().lose_next(APPLY);
+    harbour.expect_failure(None);
+    let ran = harbour.up(Some("config")).await;
+    assert!(ran.is_done, "{}", ran.text);
+    assert_eq!(harbour.world.effects().counters().answers_lost, 1);
+    assert_eq!(harbour.count(APPLY), 1, "{}", ran.text);
 }
