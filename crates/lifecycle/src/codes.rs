@@ -67,6 +67,8 @@ pub const CLOCK_NOT_IN_SYNC: Code = Code(317);
 pub const ETCD_QUORUM_LOST: Code = Code(318);
 /// A second bootstrap has stopped etcd.
 pub const ETCD_WEDGED: Code = Code(319);
+/// The cluster's endpoint does not lead to its API.
+pub const ENDPOINT_ASTRAY: Code = Code(320);
 /// Pods on some nodes cannot reach each other.
 pub const DATAPATH_BROKEN: Code = Code(501);
 /// Names do not resolve in pods.

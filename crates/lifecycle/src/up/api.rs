@@ -1,9 +1,10 @@
-//! `api`: every control plane answers directly, then through the load balancer.
+//! `api`: every control plane answers directly, then by the way that people go:
+//! through the load balancer, or at the endpoint that is in every kubeconfig.
 //! Which hop is broken is said.
 
 use clouds::hetzner::{Health, LoadBalancer};
 use events::{Because, Cause, Evidence, Verdict};
-use spec::plan::NodePlan;
+use spec::plan::{Endpoint, NodePlan};
 
 use crate::hetzner::{API_PORT, blind, explain};
 use crate::kube;
@@ -20,8 +21,7 @@ pub(super) async fn look(site: &Site) -> Verdict {
     }
     let ready = site.control_planes().count();
     let Some(balancer) = &site.plan.load_balancer else {
-        evidence.summary = format!("{ready}/{ready} direct");
-        return Verdict::ready(evidence);
+        return at_the_endpoint(site, ready, evidence).await;
     };
     let found = match site.hetzner().find::<LoadBalancer>(&balancer.name).await {
         Ok(Some(found)) => found,
@@ -47,6 +47,9 @@ pub(super) async fn look(site: &Site) -> Verdict {
             "load balancer {}: {healthy} of {all} targets healthy",
             found.name
         )),
+        Err(answer) if healthy > 0 && matches!(site.plan.endpoint, Endpoint::Hostname(_)) => {
+            astray(site, &answer, evidence)
+        }
         Err(answer) => no_way_through(site, &found, (healthy, all), &answer, evidence),
     }
 }
@@ -58,6 +61,24 @@ async fn direct(site: &Site, node: &NodePlan) -> Result<(), String> {
     kube::is_ready(site, &server).await?;
     site.learn_api(&server);
     Ok(())
+}
+
+/// Asks at the endpoint, unless it is a control plane that has answered already.
+async fn at_the_endpoint(site: &Site, ready: usize, mut evidence: Evidence) -> Verdict {
+    evidence.summary = format!("{ready}/{ready} direct");
+    let server = machine_config::endpoint(site);
+    let direct = site.control_planes().filter_map(|node| site.address(&node.name));
+    let mut direct = direct.map(|address| format!("https://{address}:{API_PORT}"));
+    if direct.any(|it| server.as_ref() == Some(&it)) {
+        return Verdict::ready(evidence);
+    }
+    match through(site).await {
+        Ok(()) => {
+            evidence.summary = format!("{}, {}", evidence.summary, endpoint(&site.plan.endpoint));
+            Verdict::ready(evidence.fact("endpoint/readyz", "ok"))
+        }
+        Err(answer) => astray(site, &answer, evidence),
+    }
 }
 
 async fn through(site: &Site) -> Result<(), String> {
@@ -75,6 +96,49 @@ fn not_ready(node: &NodePlan, why: &str) -> Verdict {
     .next(format!("talosctl -n {} service kubelet", node.name), "shows what runs there")
     .next(explain(codes::API_NOT_READY), "tells more");
     Verdict::not_yet(Because::new(what).in_the_end(cause))
+}
+
+/// Every control plane has answered: the endpoint does not lead to them.
+fn astray(site: &Site, answer: &str, evidence: Evidence) -> Verdict {
+    let endpoint = endpoint(&site.plan.endpoint);
+    let what = format!("{endpoint} does not answer: {answer}");
+    let message = format!("{endpoint} does not lead to the Kubernetes API");
+    let first = site.control_planes().next().map_or("", |node| node.name.as_str());
+    let (so, command, tells) = match &site.plan.endpoint {
+        Endpoint::Hostname(name) => (
+            "the API is up; the name leads elsewhere, or nowhere, from here",
+            format!("getent hosts {name}"),
+            "shows which addresses the name has here",
+        ),
+        _ => (
+            "the API is up; no control plane holds the address, or it cannot be reached from here",
+            format!("talosctl -n {first} get addresses"),
+            "shows which addresses a control plane holds",
+        ),
+    };
+    let cause = Cause::new(codes::ENDPOINT_ASTRAY, message)
+        .because([answer.to_owned(), answers_directly(site)])
+        .so(so)
+        .seen(evidence.fact("answer", answer))
+        .next(command, tells)
+        .next(explain(codes::ENDPOINT_ASTRAY), "tells more");
+    Verdict::not_yet(Because::new(what).in_the_end(cause))
+}
+
+/// What people call an endpoint.
+fn endpoint(endpoint: &Endpoint) -> String {
+    match endpoint {
+        Endpoint::Hostname(name) => format!("the name {name}"),
+        Endpoint::Vip(address) => format!("the VIP {address}"),
+        Endpoint::LoadBalancer(name) => format!("the load balancer {name}"),
+        Endpoint::PrivateLoadBalancer(address) => format!("the load balancer {address}"),
+        Endpoint::Node(address) => format!("the address {address}"),
+    }
+}
+
+fn answers_directly(site: &Site) -> String {
+    let names: Vec<_> = site.control_planes().map(|node| node.name.as_str()).collect();
+    format!("kube-apiserver on {} answers /readyz directly", names.join(", "))
 }
 
 /// Every control plane has answered: what is broken is the way through.
@@ -97,8 +161,6 @@ fn no_way_through(
         ),
         None => format!("its health check is a connection to port {}", check.port),
     });
-    let names: Vec<_> = site.control_planes().map(|node| node.name.as_str()).collect();
-    let direct = format!("kube-apiserver on {} answers /readyz directly", names.join(", "));
     let message = match healthy {
         0 => format!("the load balancer has no healthy target for port {API_PORT}"),
         _ => format!("the load balancer does not pass port {API_PORT} on"),
@@ -106,7 +168,7 @@ fn no_way_through(
     let cause = Cause::new(codes::LB_NO_HEALTHY_TARGET, message)
         .because([targets.clone()])
         .because(check)
-        .because([direct])
+        .because([answers_directly(site)])
         .so("the API is up; only the path through the load balancer is broken")
         .seen(evidence.fact("answer", answer))
         .next("seaworthy plan", "shows the health check that would be changed")

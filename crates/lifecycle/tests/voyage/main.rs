@@ -7,6 +7,7 @@ mod doubts;
 mod faults;
 mod gitops;
 mod harbour;
+mod machines;
 mod mishaps;
 
 use events::RunOutcome;
