@@ -19,10 +19,14 @@ pub(crate) async fn any(site: &Site) -> Result<Cluster, Failure> {
     if let Some(cluster) = site.kube(&server) {
         return Ok(cluster);
     }
-    let cluster =
-        connect(site, &server).await.map_err(|error| Failure::permanent(error.to_string()))?;
+    let cluster = at(site, &server).await?;
     site.keep_kube(&server, cluster.clone());
     Ok(cluster)
+}
+
+/// Connects to one server.
+pub(crate) async fn at(site: &Site, server: &str) -> Result<Cluster, Failure> {
+    connect(site, server).await.map_err(|error| Failure::permanent(error.to_string()))
 }
 
 /// Lists objects of a kind, in all namespaces.

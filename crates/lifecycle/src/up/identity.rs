@@ -21,8 +21,8 @@ pub(super) async fn look(site: &Site, node: &NodePlan, eyes: &Eyes) -> Verdict {
     let Some(at) = site.talos(node) else {
         return Verdict::not_yet("its address is not known yet");
     };
-    if let Some(cause) = berth::moved(site, node, eyes).await {
-        return Verdict::failed(cause);
+    if let Some(verdict) = berth::moved(site, node, &machine, eyes).await {
+        return verdict;
     }
     match at.prove_admin(site.talos_admin()).await {
         Ok(_) if let Some(cause) = berth::taken(site, node, eyes) => Verdict::failed(cause),

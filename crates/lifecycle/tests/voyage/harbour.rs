@@ -151,6 +151,11 @@ impl Harbour {
         Self { state, cluster: read(&file(&addresses)), ..self }
     }
 
+    /// Changes the cluster file.
+    pub(crate) fn rewrite(&mut self, file: &str) {
+        self.cluster = read(file);
+    }
+
     /// Returns how often clients have changed something by a call.
     pub(crate) fn count(&self, call: &str) -> usize {
         self.world.effects().all().iter().filter(|effect| effect.call == call).count()

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
+use std::time::Duration;
 
+use events::Clock;
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 
@@ -63,4 +65,52 @@ async fn an_endpoint_that_leads_nowhere_is_named() {
     let ran = harbour.up(Some("api")).await;
     assert!(ran.is_done, "{}", ran.text);
     assert!(ran.text.contains(&format!("1/1 direct, the VIP {vip}")), "{}", ran.text);
+}
+
+/// A worker whose machine does not answer may come back. Who deletes its Node,
+/// or never had one, has nothing to fear.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_is_not_built_twice_while_its_machine_may_come_back() {
+    let nodes = |w1: usize, w2: usize, at: &[Ipv4Addr]| {
+        file("214", "{}", &[("cp-1", at[0]), ("w-1", at[w1]), ("w-2", at[w2])])
+    };
+    let harbour = Harbour::new("214", 1, 4).await;
+    let mut harbour = harbour.on_machines(|at| nodes(1, 2, at)).await;
+    let names = harbour.world.nodes();
+    let machine = |place: usize| harbour.world.node(&names[place]).unwrap();
+    let at: Vec<_> = (0..names.len()).map(|place| machine(place).facts().address).collect();
+    harbour.world.turn(&names[1], |knobs| knobs.cut_off = true);
+    let ran = harbour.up(Some("api")).await;
+    assert!(ran.is_done, "{}", ran.text);
+    joined(&harbour, "w-2").await;
+    for gone in [1, 2] {
+        harbour.world.node(&names[gone]).unwrap().power_off();
+    }
+    harbour.rewrite(&nodes(1, 3, &at));
+    harbour.expect_failure(Some("identity"));
+    let before = harbour.world.effects().all().len();
+    let ran = harbour.up(Some("identity")).await;
+    println!("{}", ran.text);
+    let fall = Fall::check("identity", "identity", 309);
+    assert!(ran.falls.contains(&fall), "{}", ran.text);
+    assert!(ran.text.contains("kubectl delete node w-2"), "{}", ran.text);
+    assert_eq!(harbour.world.effects().all().len(), before, "nothing was sent: {}", ran.text);
+    harbour.rewrite(&file("214", "{}", &[("cp-1", at[0]), ("w-1", at[4])]));
+    harbour.expect_failure(None);
+    let ran = harbour.up(Some("config")).await;
+    assert!(ran.is_done, "w-1 has never joined: {}", ran.text);
+    let again = harbour.up(Some("config")).await;
+    assert!(again.is_done, "it was built there: {}", again.text);
+}
+
+/// Waits until Kubernetes knows a node.
+async fn joined(harbour: &Harbour, name: &str) {
+    let knows = || {
+        let clusters = harbour.world.inventory().clusters;
+        let mut objects = clusters.iter().flat_map(|cluster| &cluster.objects);
+        objects.any(|it| it["kind"] == "Node" && it["metadata"]["name"] == name)
+    };
+    while !knows() {
+        Clock::real().sleep(Duration::from_millis(50)).await;
+    }
 }
