@@ -45,8 +45,8 @@ impl Cluster {
             },
         };
         match found {
-            Err(error) if error.is_about_a_kind_that_is_gone() => Ok(Vec::new()),
-            found => found,
+            Ok(found) => Ok(found),
+            Err(error) => self.unless_gone(place.scope.kind(), error).await.map(|()| Vec::new()),
         }
     }
 

@@ -168,9 +168,7 @@ impl Cluster {
         doomed: &Doomed,
         error: ApiError,
     ) -> Result<Deleted, ApiError> {
-        if self.still_serves(&doomed.id.kind).await? {
-            return Err(error.about(&doomed.id));
-        }
+        self.unless_gone(&doomed.id.kind, error.about(&doomed.id)).await?;
         Ok(Deleted { deletion: Deletion::Gone(Gone::Absent), warnings: Vec::new() })
     }
 

@@ -83,6 +83,16 @@ impl Cluster {
         Ok(catalogue.serves(kind, Versions::Any))
     }
 
+    /// Returns the error, unless it is that the kind is gone, which took its
+    /// objects along. That one path is not found is not enough: the API must say
+    /// of itself that it serves the kind no longer.
+    pub(crate) async fn unless_gone(&self, kind: &Kind, error: ApiError) -> Result<(), ApiError> {
+        if !error.is_about_a_missing_kind() {
+            return Err(error);
+        }
+        if self.still_serves(kind).await? { Err(error.though_served()) } else { Ok(()) }
+    }
+
     /// Forgets what the API serves, where an answer shows that it has changed.
     pub(crate) fn forget_resources(&self) {
         self.discovery().keep(&Arc::default());
@@ -125,7 +135,13 @@ impl Cluster {
         for path in ["/api", "/apis"] {
             let ask = Ask::get(path, format!("ask {} what it serves", self.server()));
             let tried = ask.tried.clone();
-            let answer = self.send(ask.accepting(AGGREGATED)).await?;
+            let answer = self.send(ask.accepting(AGGREGATED)).await;
+            let answer = answer.map_err(|error| match error.trouble() {
+                Trouble::KindMissing { .. } => {
+                    ApiError::new(&tried, Trouble::NoApi(path.to_owned()))
+                }
+                _ => error,
+            })?;
             let groups: GroupList = answer.json(&tried)?;
             if groups.kind != "APIGroupDiscoveryList" {
                 return self.ask_version(kind).await;

@@ -51,6 +51,7 @@ impl Trouble {
             | Self::NoDryRun { .. }
             | Self::Absent
             | Self::KindMissing { .. }
+            | Self::NoApi(_)
             | Self::NamespaceMissing(_)
             | Self::NamespaceTerminating(_)
             | Self::AlreadyExists

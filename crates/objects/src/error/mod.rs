@@ -138,10 +138,22 @@ impl ApiError {
         matches!(self.trouble, Trouble::Absent)
     }
 
-    /// Returns whether nobody serves the kind, and no server was silent that
-    /// might: a kind that is gone took its objects along.
-    pub(crate) fn is_about_a_kind_that_is_gone(&self) -> bool {
-        matches!(&self.trouble, Trouble::KindMissing { stale, .. } if stale.is_empty())
+    /// Returns whether the kind may not be served. A path that is not found says
+    /// so too, and whoever stands before the API may say it of any path.
+    pub(crate) fn is_about_a_missing_kind(&self) -> bool {
+        matches!(self.trouble, Trouble::KindMissing { .. })
+    }
+
+    /// Says what it means that a path is not found whose kind is not gone.
+    pub(crate) fn though_served(mut self) -> Self {
+        match &self.trouble {
+            Trouble::KindMissing { stale, .. } if stale.is_empty() => {
+                let message = "it was not found, but the API does not say that the kind is gone";
+                self.trouble = Trouble::Refused { code: 404, message: message.to_owned() };
+            }
+            _ => {}
+        }
+        self
     }
 
     /// Returns it in the form that survives the journal.

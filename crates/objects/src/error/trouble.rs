@@ -38,6 +38,9 @@ pub enum Trouble {
         /// What is wrong with its name; none where its definition may be missing.
         slip: Option<Box<Slip>>,
     },
+    /// Who answers is no Kubernetes API: it does not even know where its
+    /// catalogue would be.
+    NoApi(String),
     /// The namespace is not there.
     NamespaceMissing(String),
     /// The namespace is on its way out.
@@ -99,6 +102,7 @@ impl Trouble {
             | Self::NoDryRun { .. }
             | Self::Absent
             | Self::KindMissing { .. }
+            | Self::NoApi(_)
             | Self::NamespaceMissing(_)
             | Self::AlreadyExists
             | Self::Ownership(_)
@@ -145,6 +149,9 @@ impl Trouble {
             Self::KindMissing { slip: None, .. } => {
                 Some("apply its CustomResourceDefinition first")
             }
+            Self::NoApi(_) => {
+                Some("look at the server of the kubeconfig: its address or its path is another's")
+            }
             Self::NamespaceMissing(_) => Some("apply the namespace first"),
             Self::NamespaceTerminating(_) => Some("wait until it is gone"),
             Self::Ownership(_) => Some("leave these fields out, or take them over"),
@@ -183,6 +190,9 @@ impl fmt::Display for Trouble {
                 slip.iter().try_for_each(|slip| write!(f, "{slip}"))?;
                 let mut unheard = || write!(f, ", but did not hear from {}", stale.join(", "));
                 if stale.is_empty() { Ok(()) } else { unheard() }
+            }
+            Self::NoApi(path) => {
+                write!(f, "no Kubernetes API answers there: {path} is not found (404)")
             }
             Self::NamespaceMissing(name) => write!(f, "there is no namespace {name}"),
             Self::NamespaceTerminating(name) => write!(f, "namespace {name} is being deleted"),

@@ -116,11 +116,10 @@ impl Cluster {
             };
             match self.list_each(scope, show).await {
                 Ok(_) => return Ok((count, drifts.into_iter().collect())),
-                // A kind that is gone took its objects along.
-                Err(error) if error.is_about_a_kind_that_is_gone() => {
-                    return Ok((0, Ok(Vec::new())));
-                }
-                Err(error) => tries.again(error).await?,
+                Err(error) => match self.unless_gone(scope.kind(), error).await {
+                    Ok(()) => return Ok((0, Ok(Vec::new()))),
+                    Err(error) => tries.again(error).await?,
+                },
             }
         }
     }

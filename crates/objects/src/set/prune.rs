@@ -175,11 +175,10 @@ impl<'a> Pruner<'a> {
             tries.turn().await;
             match self.cluster.list(scope).await {
                 Ok(listed) => return Ok(listed.objects),
-                // A kind that is gone took its objects along.
-                Err(error) if error.is_about_a_kind_that_is_gone() => {
-                    return Ok(Vec::new());
-                }
-                Err(error) => tries.again(error).await?,
+                Err(error) => match self.cluster.unless_gone(scope.kind(), error).await {
+                    Ok(()) => return Ok(Vec::new()),
+                    Err(error) => tries.again(error).await?,
+                },
             }
         }
     }
@@ -215,7 +214,8 @@ impl<'a> Pruner<'a> {
             tries.turn().await;
             match self.cluster.first(scope).await {
                 Ok(()) => return Ok(true),
-                Err(error) if error.is_about_a_kind_that_is_gone() => return Ok(true),
+                // The list itself tells what that means.
+                Err(error) if error.is_about_a_missing_kind() => return Ok(true),
                 Err(error) if may_not_list(&error) => return Ok(false),
                 Err(error) => tries.again(error).await?,
             }

@@ -12,7 +12,7 @@ use crate::remove_faults::dead_api_service;
 use crate::set::story;
 
 impl Harbour {
-    async fn prune_set(
+    pub(crate) async fn prune_set(
         &self,
         objects: Vec<Object>,
         settings: Settings,
@@ -27,23 +27,23 @@ impl Harbour {
         self.cluster.apply_set(set, settings, &means(), |_| ()).await
     }
 
-    fn maps(&self, names: &[&str]) -> Vec<Object> {
+    pub(crate) fn maps(&self, names: &[&str]) -> Vec<Object> {
         names.iter().map(|name| self.config_map(name, json!({ "k": "v" }))).collect()
     }
 
     /// The names of the maps that a test has made.
-    fn live_maps(&self) -> Vec<String> {
+    pub(crate) fn live_maps(&self) -> Vec<String> {
         let names = self.kubectl(&["get", "cm", "-o", "jsonpath={.items[*].metadata.name}"]);
         let names = names.split_whitespace().filter(|name| *name != "kube-root-ca.crt");
         names.map(str::to_owned).collect()
     }
 
-    fn parent(&self) -> Value {
+    pub(crate) fn parent(&self) -> Value {
         let text = self.kubectl(&["get", "secret", "shop", "-o", "json"]);
         serde_json::from_str(&text).unwrap()
     }
 
-    fn kubectl_set(&self, objects: &[Object], more: &[&str]) -> Result<String, String> {
+    pub(crate) fn kubectl_set(&self, objects: &[Object], more: &[&str]) -> Result<String, String> {
         let list: Vec<&Value> = objects.iter().map(Object::body).collect();
         let list = json!({ "apiVersion": "v1", "kind": "List", "items": list });
         let folder = tempfile::tempdir().unwrap();
@@ -58,7 +58,7 @@ impl Harbour {
     }
 }
 
-fn ends(report: &Report) -> Vec<String> {
+pub(crate) fn ends(report: &Report) -> Vec<String> {
     let end = |end: &End| match end {
         End::Deleted => "deleted".to_owned(),
         End::Detached { because } => format!("detached: {because}"),

@@ -15,6 +15,7 @@ mod errors;
 mod harbour;
 mod immutable;
 mod inventory;
+mod inventory_faults;
 mod kwok;
 mod manifests;
 mod noop;

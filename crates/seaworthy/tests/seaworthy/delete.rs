@@ -283,3 +283,23 @@ fn mistakes_are_told_before_anything_is_asked() {
         assert!(ran.stderr.contains(wanted), "{args:?}: {ran}");
     }
 }
+
+/// A load balancer that knows the name and not the path, a cluster's id with a slip.
+#[test]
+fn whoever_finds_nothing_at_all_is_no_cluster_without_objects() {
+    let Some(quay) = Quay::reach() else { return };
+    let proxy = quay.proxy();
+    quay.workplace.write("a.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}");
+    let set = ["-f", "a.yaml", "--applyset", "shop"];
+    assert_eq!(quay.run("apply", &set).exit, 0);
+    proxy.add(Rule::always(Matching::any(), Fault::Status(404)));
+    for (command, args) in
+        [("delete", &set[..2]), ("delete", &["cm/a"]), ("drift", &set[2..]), ("drift", &set[..2])]
+    {
+        let ran = quay.run_as("proxied", command, args);
+        assert_eq!(ran.exit, 4, "{ran}");
+        assert!(ran.stderr.contains("no Kubernetes API answers there"), "{ran}");
+        assert!(ran.stderr.contains("look at the server of the kubeconfig"), "{ran}");
+    }
+    assert!(quay.names().contains("configmap/a"));
+}
