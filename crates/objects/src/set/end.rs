@@ -113,6 +113,12 @@ impl Pruner<'_> {
         let (id, mut marked) = (member.id().clone(), None);
         let end = match spared {
             Some(Spared::NotOurs) => return None,
+            Some(Spared::Leaving) if self.settings.mode == Mode::DryRun => return None,
+            // Who marked it, an earlier run or somebody else, may not have seen it gone.
+            Some(Spared::Leaving) => {
+                marked = Some(doomed(&member));
+                End::Deleted
+            }
             Some(Spared::Kept(because)) => End::Kept { because },
             Some(Spared::Detached(because)) => match self.detach(&member).await {
                 Ok(()) => End::Detached { because },
@@ -144,8 +150,7 @@ impl Pruner<'_> {
         if self.settings.mode == Mode::DryRun {
             return Ok(None);
         }
-        let uid = member.uid().unwrap_or_default().to_owned();
-        let doomed = Doomed { id: member.id().clone(), uid };
+        let doomed = doomed(member);
         let mut tries = self.pace.tries(Hope::Usual);
         loop {
             tries.turn().await;
@@ -177,6 +182,11 @@ impl Pruner<'_> {
             .sending("application/merge-patch+json", body);
         send(self.cluster, self.means, self.pace, &call, &ask).await.map(|_| ())
     }
+}
+
+fn doomed(member: &Object) -> Doomed {
+    let uid = member.uid().unwrap_or_default().to_owned();
+    Doomed { id: member.id().clone(), uid }
 }
 
 /// Says what keeps a member that is marked for deletion.

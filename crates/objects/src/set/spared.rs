@@ -32,19 +32,24 @@ pub(super) enum Spared {
     Detached(String),
     /// Deleting it would destroy what is not ours; it stays a member.
     Kept(String),
-    /// It lives and dies with another object, or is on its way out.
+    /// It lives and dies with another object.
     NotOurs,
+    /// It is on its way out already, and has to be seen gone.
+    Leaving,
 }
 
 /// Says why a member stays, by what it says of itself.
 pub(super) fn by_itself(live: &Object) -> Option<Spared> {
+    let owners = live.items("/metadata/ownerReferences");
+    let controlled = owners.iter().any(|owner| owner["controller"] == true);
+    if live.at("/metadata/deletionTimestamp").is_some() && !controlled {
+        return Some(Spared::Leaving);
+    }
     let keeps = KEEPS.iter().find(|(key, value)| live.mark("annotations", key) == Some(value));
     if let Some((key, value)) = keeps {
         return Some(Spared::Detached(format!("it has the annotation {key}: {value}")));
     }
-    let owners = live.items("/metadata/ownerReferences");
-    let controlled = owners.iter().any(|owner| owner["controller"] == true);
-    if controlled || live.at("/metadata/deletionTimestamp").is_some() {
+    if controlled {
         return Some(Spared::NotOurs);
     }
     let claim = CLAIMS.iter().find_map(|(place, key, what)| {
@@ -138,6 +143,8 @@ mod tests {
         assert_eq!(helm, Some(Spared::Kept(words)));
         let owned = spared(json!({ "ownerReferences": [{ "controller": true }] }));
         assert_eq!(owned, Some(Spared::NotOurs));
+        let leaving = spared(json!({ "deletionTimestamp": "2026-11-16T12:00:00Z" }));
+        assert_eq!(leaving, Some(Spared::Leaving));
     }
 
     #[test]

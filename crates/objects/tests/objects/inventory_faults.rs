@@ -1,9 +1,12 @@
 //! Inventories where something goes wrong: what is not known stays remembered.
 
+use std::time::Duration;
+
 use objects::diff::Veil;
-use objects::set::{Inventory, Settings};
+use objects::set::{Inventory, Mode, Settings};
 use objects::{ApiError, Object, ObjectId, Trouble};
 use rig::proxy::{Fault, Matching, Rule};
+use serde_json::json;
 
 use crate::harbour::{Harbour, means};
 use crate::inventory::ends;
@@ -14,6 +17,11 @@ impl Harbour {
     async fn find_maps(&self, objects: &[Object]) -> Result<Vec<Object>, ApiError> {
         let ids: Vec<ObjectId> = objects.iter().map(|object| object.id().clone()).collect();
         self.fresh().await.find(&ids, |live| live).await
+    }
+
+    /// The kinds that the parent says.
+    pub(crate) fn remembered(&self) -> String {
+        self.parent()["metadata"]["annotations"][KINDS].as_str().unwrap().to_owned()
     }
 
     async fn drift_of_members(&self) -> Result<usize, String> {
@@ -54,13 +62,44 @@ async fn what_was_not_found_by_somebody_else_is_not_gone() {
     let error = harbour.drift_of_members().await.unwrap_err();
     assert!(error.contains(not_gone), "{error}");
     harbour.cluster = harbour.fresh().await;
-    let account = harbour.object("v1", "ServiceAccount", "runner", serde_json::json!({}));
+    let account = harbour.object("v1", "ServiceAccount", "runner", json!({}));
     let report = harbour.prune_set(vec![account], Settings::default()).await.unwrap();
     assert!(!report.is_whole() && ends(&report)[0].contains(not_gone), "{:?}", ends(&report));
-    let kinds = harbour.parent()["metadata"]["annotations"][KINDS].clone();
-    assert_eq!(kinds, "ConfigMap,ServiceAccount", "nothing is forgotten");
+    assert_eq!(harbour.remembered(), "ConfigMap,ServiceAccount", "nothing is forgotten");
 
     harbour.proxy.behave();
     assert_eq!(harbour.drift_of_members().await, Ok(10));
     assert_eq!(harbour.live_maps(), names);
+}
+
+/// Neither by the run that marked it nor by the next one.
+#[tokio::test]
+async fn what_an_earlier_run_could_not_see_gone_is_waited_for_again() {
+    let Some(opening) = Harbour::open() else { return };
+    let harbour = opening.harbour().await;
+    let held = json!({ "metadata": { "finalizers": ["example.com/hold"] } });
+    let held = harbour.object("v1", "ConfigMap", "held", held);
+    harbour.prune_set(vec![held], Settings::default()).await.unwrap();
+    let account = || vec![harbour.object("v1", "ServiceAccount", "runner", json!({}))];
+    let hurried = Settings { patience: Duration::from_secs(2), ..Settings::default() };
+    for run in ["first", "second", "third"] {
+        let report = harbour.prune_set(account(), hurried).await.unwrap();
+        let told = ends(&report).join("\n");
+        assert!(!report.is_whole(), "{run}: {told}");
+        assert!(told.contains("held stuck: ") && told.contains("example.com/hold"), "{run}: {told}");
+        assert_eq!(harbour.remembered(), "ConfigMap,ServiceAccount", "{run}");
+    }
+    let dry = Settings { mode: Mode::DryRun, ..Settings::default() };
+    let report = harbour.prune_set(account(), dry).await.unwrap();
+    assert_eq!(ends(&report), [""; 0], "nothing is left to ask for");
+
+    let free = r#"{"metadata":{"finalizers":null}}"#;
+    let releasing = async {
+        harbour.kubectl(&["patch", "cm", "held", "--type=merge", "-p", free]);
+    };
+    let (report, ()) =
+        tokio::join!(harbour.prune_set(account(), Settings::default()), releasing);
+    let report = report.unwrap();
+    assert!(report.is_whole(), "{:?}", ends(&report));
+    assert_eq!(harbour.remembered(), "ServiceAccount");
 }
