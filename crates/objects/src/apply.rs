@@ -42,6 +42,24 @@ pub enum Change {
     Unchanged,
 }
 
+/// Which state of an object a request is for; in any other one nothing is changed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Meant<'a> {
+    /// Any.
+    Any,
+    /// None: the object is to be made.
+    Absent,
+    /// Any state of this life.
+    Life(&'a Version),
+    /// Just this state.
+    State(&'a Version),
+}
+
+/// A state that no object is ever in: the first write to an empty store makes
+/// the second one. An apply for it makes an object that is not there, and is a
+/// conflict with one that is.
+const BEFORE_ALL: &str = "1";
+
 // === impl Change ===
 
 impl Change {
@@ -97,16 +115,28 @@ impl Cluster {
     /// object itself [means](Object::of_life).
     pub async fn apply(
         &self,
-        _permit: Permit,
+        permit: Permit,
         object: &Object,
         ownership: Ownership,
         before: Option<&Version>,
     ) -> Result<Applied, ApiError> {
+        let meant = before.map_or(Meant::Any, Meant::Life);
+        self.apply_to(permit, object, ownership, meant).await
+    }
+
+    /// Applies an object where it is in the state that is meant.
+    pub(crate) async fn apply_to(
+        &self,
+        _permit: Permit,
+        object: &Object,
+        ownership: Ownership,
+        meant: Meant<'_>,
+    ) -> Result<Applied, ApiError> {
         let tried = format!("apply {}", object.id());
-        let ask = self.patch(&tried, object, ownership, before).await?;
+        let ask = self.patch(&tried, object, ownership, meant).await?;
         let answer = self.send_object(ask, object).await?;
         let now = Self::read(&tried, object, &answer)?;
-        let change = Change::between(answer.status, before, now.version().as_ref());
+        let change = Change::between(answer.status, meant.version(), now.version().as_ref());
         Ok(Applied { object: now, change, warnings: answer.warnings })
     }
 
@@ -119,7 +149,8 @@ impl Cluster {
     ) -> Result<Applied, ApiError> {
         let tried = format!("try out {}", object.id());
         let before = live.and_then(Object::version);
-        let ask = self.patch(&tried, object, ownership, before.as_ref()).await?;
+        let meant = before.as_ref().map_or(Meant::Any, Meant::Life);
+        let ask = self.patch(&tried, object, ownership, meant).await?;
         let answer = self.send_object(ask.with("dryRun", "All"), object).await?;
         let would_be = Self::read(&tried, object, &answer)?;
         let change = match live {
@@ -135,10 +166,10 @@ impl Cluster {
         tried: &str,
         object: &Object,
         ownership: Ownership,
-        before: Option<&Version>,
+        meant: Meant<'_>,
     ) -> Result<Ask, ApiError> {
         let resource = self.resource(object.kind()).await?;
-        let body = body(object, before, resource.namespaced).to_string();
+        let body = body(object, meant, resource.namespaced).to_string();
         let force = match ownership {
             Ownership::Respect => "false",
             Ownership::Take => "true",
@@ -181,9 +212,26 @@ impl Cluster {
     }
 }
 
+impl<'a> Meant<'a> {
+    fn version(self) -> Option<&'a Version> {
+        match self {
+            Self::Any | Self::Absent => None,
+            Self::Life(version) | Self::State(version) => Some(version),
+        }
+    }
+
+    fn resource_version(self) -> Option<&'a str> {
+        match self {
+            Self::Any | Self::Life(_) => None,
+            Self::Absent => Some(BEFORE_ALL),
+            Self::State(version) => Some(&version.resource_version),
+        }
+    }
+}
+
 /// What is sent: the wish without what only the server may say, and with the
-/// uid of the life that is meant.
-fn body(object: &Object, before: Option<&Version>, namespaced: bool) -> Value {
+/// life and the state that are meant.
+fn body(object: &Object, meant: Meant<'_>, namespaced: bool) -> Value {
     let mut body = object.body().clone();
     if let Some(metadata) = body["metadata"].as_object_mut() {
         for ours_not in ["managedFields", "resourceVersion", "uid", "creationTimestamp"] {
@@ -192,8 +240,12 @@ fn body(object: &Object, before: Option<&Version>, namespaced: bool) -> Value {
         if !namespaced {
             metadata.remove("namespace");
         }
-        if let Some(uid) = object.life().or(before.map(|before| before.uid.as_str())) {
+        let life = meant.version().map(|version| version.uid.as_str());
+        if let Some(uid) = object.life().or(life) {
             metadata.insert("uid".to_owned(), uid.into());
+        }
+        if let Some(state) = meant.resource_version() {
+            metadata.insert("resourceVersion".to_owned(), state.into());
         }
     }
     if let Some(map) = body.as_object_mut() {

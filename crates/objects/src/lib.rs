@@ -61,6 +61,7 @@ mod status;
 mod wait;
 mod watch;
 
+pub(crate) use apply::Meant;
 pub use apply::{Applied, Change, FIELD_MANAGER, Ownership};
 pub use chain::{Chain, Link, LogTail, ReadIn, Surroundings, explain};
 pub use cluster::{Cluster, Health, ServerVersion};

@@ -12,7 +12,7 @@ use super::report::{Outcome, Report, Step};
 use super::run::Run;
 use super::{Adopt, Inventory, InventoryError, Means, Prune};
 use crate::fields::OwnersError;
-use crate::{ApiError, Cluster, Disorder, Object, Order, Ownership};
+use crate::{ApiError, Change, Cluster, Disorder, Object, Order, Ownership};
 
 /// Objects that belong together.
 #[derive(Clone, Debug)]
@@ -161,6 +161,12 @@ impl Work {
         }
         let steps = Arc::new(self.run(&order)).all(sights, &mut observe).await;
         let mut report = Report { steps, ..Report::default() };
+        if let Some(pruner) = pruner.as_mut()
+            && report.count(Change::Created) > 0
+            && let Err(error) = pruner.hold(&order).await
+        {
+            report.pruned.push(pruner.blame(error));
+        }
         match pruner {
             Some(pruner) if prune == Prune::Yes => pruner.prune(&order, &mut report).await,
             _ => {}

@@ -10,7 +10,10 @@ use super::pace::{Hope, Pace};
 use super::reach::{may_not_list, members_are_far};
 use super::report::{Outcome, Report};
 use super::{Adopt, Means, Mode, Settings};
-use crate::{ApiError, Cluster, Object, ObjectId, Order, Ownership, Scope};
+use crate::{ApiError, Cluster, Meant, Object, ObjectId, Order, Ownership, Scope, Trouble};
+
+/// How often an inventory that others write to is looked at again.
+const LOOKS: usize = 10;
 
 /// Whether members that are no longer wished for are deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,12 +101,46 @@ impl<'a> Pruner<'a> {
     }
 
     /// Adds what is wished for to what the inventory says, before any of it is
-    /// there: whatever happens from now on, nothing is forgotten.
+    /// there: whatever happens from now on, nothing is forgotten. What others say
+    /// who work on the set at the same time stays.
     pub(super) async fn extend(&mut self, order: &Order) -> Result<(), InventoryError> {
-        let all = self.before.union(&wished(order));
-        Ok(self.write(&all).await?)
+        let mut looks = 0;
+        loop {
+            let all = self.before.union(&wished(order));
+            match self.write(&all).await {
+                Err(error) if is_changed(&error) && looks < LOOKS => self.look_again().await?,
+                written => return Ok(written?),
+            }
+            looks += 1;
+        }
     }
 
+    /// Sees to it that what is there now is remembered: another run that did not
+    /// see it yet may have narrowed the inventory meanwhile.
+    pub(super) async fn hold(&mut self, order: &Order) -> Result<(), ApiError> {
+        let held = async {
+            self.look_again().await?;
+            self.extend(order).await
+        };
+        held.await.map_err(|error| match error {
+            InventoryError::Api(error) => error,
+            other => {
+                let tried = format!("remember the members in {}", self.inventory.parent());
+                ApiError::new(tried, Trouble::Changed(other.to_string()))
+            }
+        })
+    }
+
+    async fn look_again(&mut self) -> Result<(), InventoryError> {
+        self.live = get(self.cluster, self.pace, self.inventory.parent()).await?;
+        if let Some(live) = &self.live {
+            let take_over = self.settings.adopt == Adopt::Always;
+            self.before = self.before.union(&self.inventory.read(live, take_over)?);
+        }
+        Ok(())
+    }
+
+    /// Says contents in the parent as it was seen, and in no later state of it.
     async fn write(&mut self, contents: &Contents) -> Result<(), ApiError> {
         let says = self.live.as_ref().is_some_and(|live| self.inventory.says(live, contents));
         if says || self.settings.mode == Mode::DryRun {
@@ -111,13 +148,14 @@ impl<'a> Pruner<'a> {
         }
         let parent = self.inventory.object(contents);
         let before = self.live.as_ref().and_then(Object::version);
+        let meant = before.as_ref().map_or(Meant::Absent, Meant::State);
         let mut tries = self.pace.tries(Hope::Usual);
         // The namespace of the parent may come with the set, and then nothing
         // can be remembered there yet: that is an error, as with kubectl.
         let applied = loop {
             tries.turn().await;
             let (permit, receipt) = self.means.permit(Cluster::apply_call(&parent));
-            let sent = self.cluster.apply(permit, &parent, Ownership::Take, before.as_ref()).await;
+            let sent = self.cluster.apply_to(permit, &parent, Ownership::Take, meant).await;
             self.means.close(receipt, &sent);
             match sent {
                 Ok(applied) => break applied,
@@ -145,10 +183,19 @@ impl<'a> Pruner<'a> {
         }
         let stays = |one: &&Pruned| matches!(one.end, End::Kept { .. });
         report.pruned.iter().filter(stays).for_each(|one| left.add(&one.id));
-        if let Err(error) = self.write(&left).await {
-            let id = self.inventory.parent().clone();
-            report.pruned.push(Pruned { id, end: End::Failed(error) });
+        let narrowed = match self.write(&left).await {
+            // Another run works on the set: what is too much, the next one takes out.
+            Err(error) if is_changed(&error) => self.hold(order).await,
+            narrowed => narrowed,
+        };
+        if let Err(error) = narrowed {
+            report.pruned.push(self.blame(error));
         }
+    }
+
+    /// Tells of an error that is about the inventory itself.
+    pub(super) fn blame(&self, error: ApiError) -> Pruned {
+        Pruned { id: self.inventory.parent().clone(), end: End::Failed(error) }
     }
 
     /// Finds the members that no object of the set is.
@@ -228,6 +275,10 @@ impl<'a> Pruner<'a> {
         let namespace = live.id().namespace.as_ref();
         namespace.is_none_or(|namespace| self.before.namespaces.contains(namespace))
     }
+}
+
+fn is_changed(error: &ApiError) -> bool {
+    matches!(error.trouble(), Trouble::Changed(_))
 }
 
 fn wished(order: &Order) -> Contents {

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use objects::diff::Veil;
-use objects::set::{Inventory, Mode, Settings};
+use objects::set::{Inventory, Mode, Report, Set, Settings};
 use objects::{ApiError, Object, ObjectId, Trouble};
 use rig::proxy::{Fault, Matching, Rule};
 use serde_json::json;
 
 use crate::harbour::{Harbour, means};
 use crate::inventory::ends;
+use crate::set::story;
 
 const KINDS: &str = "applyset.kubernetes.io/contains-group-kinds";
 
@@ -17,6 +18,14 @@ impl Harbour {
     async fn find_maps(&self, objects: &[Object]) -> Result<Vec<Object>, ApiError> {
         let ids: Vec<ObjectId> = objects.iter().map(|object| object.id().clone()).collect();
         self.fresh().await.find(&ids, |live| live).await
+    }
+
+    /// Applies to the set, and prunes nothing of it.
+    async fn keep_set(&self, objects: Vec<Object>) -> Report {
+        let inventory = Some(Inventory::parse("shop", self.namespace.name()).unwrap());
+        let set = Set { inventory, ..Set::new(objects, self.namespace.name()) };
+        let cluster = self.fresh().await;
+        cluster.apply_set(set, Settings::default(), &means(), |_| ()).await.unwrap()
     }
 
     /// The kinds that the parent says.
@@ -102,4 +111,55 @@ async fn what_an_earlier_run_could_not_see_gone_is_waited_for_again() {
     let report = report.unwrap();
     assert!(report.is_whole(), "{:?}", ends(&report));
     assert_eq!(harbour.remembered(), "ServiceAccount");
+}
+
+/// Two runs on one set, each of which saw it before the other wrote.
+#[tokio::test]
+async fn two_that_write_one_inventory_forget_nothing_of_each_other() {
+    let Some(opening) = Harbour::open() else { return };
+    let harbour = opening.harbour().await;
+    let kinds = [("ConfigMap", "a"), ("ServiceAccount", "b"), ("Secret", "c"), ("Service", "d")];
+    let object = |(kind, name): (&str, &str)| {
+        let spec = json!({ "spec": { "ports": [{ "port": 80 }] } });
+        let body = if kind == "Service" { spec } else { json!({}) };
+        harbour.object("v1", kind, name, body)
+    };
+    // The parent is made by four at once, and then extended by four at once.
+    for round in ["1", "2"] {
+        let delay = Fault::Delay(Duration::from_millis(700));
+        harbour.proxy.add(Rule::next(4, Matching::class("patch", "secrets"), delay));
+        let runs = kinds.map(|(kind, name)| {
+            let objects = vec![object((kind, &format!("{name}{round}")))];
+            harbour.keep_set(objects)
+        });
+        for report in futures::future::join_all(runs).await {
+            assert!(report.is_whole(), "{:?} {:?}", story(&report), ends(&report));
+        }
+        assert_eq!(harbour.remembered(), "ConfigMap,Secret,Service,ServiceAccount", "{round}");
+        let less = format!("{KINDS}=ConfigMap");
+        harbour.kubectl(&["annotate", "--overwrite", "secret", "shop", &less]);
+    }
+}
+
+/// The other run narrows the inventory after we have extended it and before our
+/// object is there to be seen.
+#[tokio::test]
+async fn what_another_run_narrowed_meanwhile_is_remembered_again() {
+    let Some(opening) = Harbour::open() else { return };
+    let harbour = opening.harbour().await;
+    harbour.prune_set(harbour.maps(&["a"]), Settings::default()).await.unwrap();
+    let slow = Fault::Delay(Duration::from_secs(4));
+    harbour.proxy.add(Rule::next(1, Matching::class("patch", "serviceaccounts"), slow));
+    let account = harbour.object("v1", "ServiceAccount", "runner", json!({}));
+    let other = async {
+        let mut counts = harbour.proxy.counts();
+        counts.wait_for(|counts| counts.of("patch", "serviceaccounts") == 1).await.unwrap();
+        assert_eq!(harbour.remembered(), "ConfigMap,ServiceAccount");
+        let report = harbour.prune_set(harbour.maps(&["b"]), Settings::default()).await.unwrap();
+        assert_eq!(ends(&report), ["a deleted"]);
+        assert_eq!(harbour.remembered(), "ConfigMap");
+    };
+    let (report, ()) = tokio::join!(harbour.keep_set(vec![account]), other);
+    assert!(report.is_whole(), "{:?}", ends(&report));
+    assert_eq!(harbour.remembered(), "ConfigMap,ServiceAccount");
 }
