@@ -11,6 +11,7 @@ use serde_json::json;
 
 use super::Mode;
 use super::adopt::PART_OF;
+use super::definition::Definition;
 use super::one::send;
 use super::pace::Hope;
 use super::prune::{End, Pruned, Pruner};
@@ -139,7 +140,12 @@ impl Pruner<'_> {
         match spared::by_itself(member) {
             None if member.kind().is("", "Namespace") => {
                 let name = &member.id().name;
-                spared::namespace(self.cluster, &self.inventory, order, name).await
+                let mode = self.settings.mode;
+                spared::namespace(self.cluster, &self.inventory, order, name, mode).await
+            }
+            None if member.kind().is("apiextensions.k8s.io", "CustomResourceDefinition") => {
+                let (cluster, set, mode) = (self.cluster, self.id(), self.settings.mode);
+                Definition { cluster, set, mode, live: member }.spared(order).await
             }
             spared => Ok(spared),
         }

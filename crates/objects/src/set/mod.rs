@@ -30,6 +30,7 @@ mod adopt;
 mod apply;
 mod board;
 mod compare;
+mod definition;
 mod end;
 mod finding;
 mod gate;

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::Mode;
 use super::adopt::{CLAIMS, part_of};
 use super::inventory::Inventory;
 use crate::{ApiError, Cluster, Object, Order, Resource, Scope};
@@ -64,6 +65,7 @@ pub(super) async fn namespace(
     inventory: &Inventory,
     order: &Order,
     name: &str,
+    mode: Mode,
 ) -> Result<Option<Spared>, ApiError> {
     let kept = |because: String| Ok(Some(Spared::Kept(because)));
     if OF_THE_CLUSTER.contains(&name) {
@@ -82,39 +84,53 @@ pub(super) async fn namespace(
         let first = seen.insert((resource.kind.group.clone(), resource.plural.clone()));
         if lists
             && first
-            && let Some(stranger) = stranger(cluster, inventory, &resource, name).await?
+            && let Some(because) = stranger(cluster, inventory, &resource, name, mode).await?
         {
-            return kept(format!("{} in it is not of this set", stranger.id()));
+            return kept(because);
         }
     }
     Ok(None)
 }
 
-/// Finds an object in a namespace that is neither ours nor furniture.
+/// Says which object in a namespace stays, and is no furniture.
 async fn stranger(
     cluster: &Cluster,
     inventory: &Inventory,
     resource: &Resource,
     namespace: &str,
-) -> Result<Option<Object>, ApiError> {
+    mode: Mode,
+) -> Result<Option<String>, ApiError> {
     let mut found = None;
     let scope = Scope::all(resource.kind.clone()).within(namespace);
     let show = |object: Object| {
-        if found.is_none() && is_stranger(&object, inventory.id()) {
-            found = Some(object);
+        if found.is_none()
+            && let Some(because) = stays(&object, inventory.id(), mode)
+        {
+            found = Some(format!("{} in it {because}", object.id()));
         }
     };
-    cluster.list_each(&scope, show).await?;
-    Ok(found)
+    match cluster.list_each(&scope, show).await {
+        Ok(_) => Ok(found),
+        // A definition that was pruned a moment ago took its objects along.
+        Err(error) => cluster.unless_gone(&resource.kind, error).await.map(|()| None),
+    }
 }
 
-fn is_stranger(object: &Object, set: &str) -> bool {
+/// Members had their turn before their namespace, unless nothing has one.
+fn stays(object: &Object, set: &str, mode: Mode) -> Option<&'static str> {
     let furniture = FURNITURE.iter().any(|(group, kind, name)| {
         object.kind().is(group, kind) && name.is_none_or(|name| object.id().name == name)
     });
     let owned = !object.items("/metadata/ownerReferences").is_empty();
     let leaves = object.at("/metadata/deletionTimestamp").is_some();
-    !(furniture || owned || leaves || part_of(object) == Some(set))
+    if furniture || owned || leaves {
+        return None;
+    }
+    match (part_of(object) == Some(set), mode) {
+        (true, Mode::DryRun) => None,
+        (true, Mode::ForReal) => Some("is still there"),
+        (false, _) => Some("is not of this set"),
+    }
 }
 
 #[cfg(test)]
@@ -149,13 +165,16 @@ mod tests {
 
     #[test]
     fn furniture_and_members_are_no_strangers() {
-        let stranger = |object: &Object| is_stranger(object, "applyset-x-v1");
+        let stranger = |object: &Object| stays(object, "applyset-x-v1", Mode::DryRun).is_some();
         assert!(!stranger(&live("ConfigMap", "kube-root-ca.crt", json!({}))));
         assert!(!stranger(&live("ServiceAccount", "default", json!({}))));
         assert!(!stranger(&live("Event", "e", json!({}))));
         assert!(stranger(&live("ConfigMap", "a", json!({}))));
         let label = "applyset.kubernetes.io/part-of";
-        assert!(!stranger(&live("Secret", "a", json!({ "labels": { label: "applyset-x-v1" } }))));
+        let member = live("Secret", "a", json!({ "labels": { label: "applyset-x-v1" } }));
+        assert!(!stranger(&member));
+        // Its turn came before that of its namespace, and it is there all the same.
+        assert_eq!(stays(&member, "applyset-x-v1", Mode::ForReal), Some("is still there"));
         assert!(stranger(&live("Secret", "a", json!({ "labels": { label: "applyset-y-v1" } }))));
     }
 }

@@ -16,6 +16,7 @@ mod harbour;
 mod immutable;
 mod inventory;
 mod inventory_faults;
+mod inventory_kinds;
 mod kwok;
 mod manifests;
 mod noop;
