@@ -24,6 +24,8 @@ use crate::{
 
 const INTERRUPTED: &str = "it is marked for deletion; nobody waited until it was gone";
 
+const NOT_ASKED: &str = "the work was ended before anybody asked for its deletion";
+
 /// How a member stands after its turn.
 struct Turn {
     pruned: Pruned,
@@ -50,7 +52,8 @@ impl Pruner<'_> {
                 break;
             }
         }
-        let because = "what stands on it is not gone";
+        let ended_early = self.means.cancel.is_cancelled();
+        let because = if ended_early { NOT_ASKED } else { "what stands on it is not gone" };
         let left = layers.flatten().map(|member| Pruned {
             id: member.id().clone(),
             end: End::Kept { because: because.to_owned() },
@@ -104,6 +107,10 @@ impl Pruner<'_> {
     }
 
     async fn one(&self, member: Object, order: &Arc<Order>) -> Option<Turn> {
+        if self.means.cancel.is_cancelled() {
+            let end = End::Kept { because: NOT_ASKED.to_owned() };
+            return Some(Turn { pruned: Pruned { id: member.id().clone(), end }, marked: None });
+        }
         let spared = match self.spared(&member, order).await {
             Ok(spared) => spared,
             Err(error) => {

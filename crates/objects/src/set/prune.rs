@@ -173,12 +173,16 @@ impl<'a> Pruner<'a> {
             report.not_pruned = Some("not everything that is wished for is there");
             return;
         }
+        if self.means.cancel.is_cancelled() {
+            report.not_pruned = Some("the work was ended before");
+            return;
+        }
         match self.members(report).await {
             Ok(members) => report.pruned = self.end(members, order).await,
             Err((id, error)) => report.pruned.push(Pruned { id, end: End::Failed(error) }),
         }
         let mut left = wished(order);
-        if report.pruned.iter().any(Pruned::is_failure) {
+        if report.pruned.iter().any(Pruned::is_failure) || self.means.cancel.is_cancelled() {
             return;
         }
         let stays = |one: &&Pruned| matches!(one.end, End::Kept { .. });

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use objects::diff::Veil;
-use objects::set::{Inventory, Mode, Report, Set, Settings};
+use objects::set::{Inventory, Mode, Prune, Report, Set, Settings};
 use objects::{ApiError, Object, ObjectId, Trouble};
 use rig::proxy::{Fault, Matching, Rule};
 use serde_json::json;
@@ -162,4 +162,40 @@ async fn what_another_run_narrowed_meanwhile_is_remembered_again() {
     let (report, ()) = tokio::join!(harbour.keep_set(vec![account]), other);
     assert!(report.is_whole(), "{:?}", ends(&report));
     assert_eq!(harbour.remembered(), "ConfigMap,ServiceAccount");
+}
+
+/// Ctrl-C while members are deleted: what was asked for is waited for, and
+/// nothing more is asked for.
+#[tokio::test]
+async fn an_end_comes_between_two_deletions_and_the_next_run_goes_on() {
+    let Some(opening) = Harbour::open() else { return };
+    let harbour = opening.harbour().await;
+    let names = ["a", "b", "c", "d", "e"];
+    harbour.prune_set(harbour.maps(&names), Settings::default()).await.unwrap();
+    let slow = Fault::Delay(Duration::from_secs(2));
+    harbour.proxy.add(Rule::next(1, Matching::class("delete", "configmaps"), slow));
+    let means = means();
+    let inventory = Some(Inventory::parse("shop", harbour.namespace.name()).unwrap());
+    let account = || vec![harbour.object("v1", "ServiceAccount", "runner", json!({}))];
+    let prune = Prune::Yes;
+    let set = Set { inventory, prune, ..Set::new(account(), harbour.namespace.name()) };
+    let few = Settings { in_flight: 1, ..Settings::default() };
+    let ending = async {
+        let mut counts = harbour.proxy.counts();
+        counts.wait_for(|counts| counts.of("delete", "configmaps") == 1).await.unwrap();
+        means.cancel.cancel();
+    };
+    let applying = harbour.cluster.apply_set(set, few, &means, |_| ());
+    let (report, ()) = tokio::join!(applying, ending);
+    let told = ends(&report.unwrap());
+    let kept = told.iter().filter(|line| line.contains("kept: the work was ended before")).count();
+    assert_eq!((told.len(), kept), (5, 4), "{told:?}");
+    assert_eq!(harbour.live_maps().len(), 4, "{told:?}");
+    assert_eq!(harbour.remembered(), "ConfigMap,ServiceAccount");
+    assert_eq!(means.errand.doubts(), []);
+
+    let report = harbour.prune_set(account(), few).await.unwrap();
+    assert_eq!(ends(&report).len(), 4, "{:?}", ends(&report));
+    assert_eq!(harbour.live_maps(), [""; 0]);
+    assert_eq!(harbour.remembered(), "ServiceAccount");
 }
