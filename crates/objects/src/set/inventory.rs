@@ -15,11 +15,13 @@ use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use super::adopt::PART_OF;
-use crate::{ApiError, Kind, Object, ObjectId};
+use crate::{ApiError, Kind, Object, ObjectId, Resource};
 
 const ID: &str = "applyset.kubernetes.io/id";
 const TOOLING: &str = "applyset.kubernetes.io/tooling";
 const KINDS: &str = "applyset.kubernetes.io/contains-group-kinds";
+/// What kubectl wrote before [`KINDS`], and still reads.
+const RESOURCES: &str = "applyset.kubernetes.io/contains-group-resources";
 const NAMESPACES: &str = "applyset.kubernetes.io/additional-namespaces";
 
 /// What we call ourselves there.
@@ -60,6 +62,23 @@ pub enum InventoryError {
         parent: Box<ObjectId>,
         /// The tool that it says.
         tool: String,
+    },
+    /// The parent does not say where to look for members. Taken for empty, it
+    /// would be narrowed, and they would be forgotten.
+    #[error(
+        "{0} does not say of which kinds its members are; set its annotation {KINDS}, such as to \
+         `ConfigMap,Deployment.apps`"
+    )]
+    NoKinds(Box<ObjectId>),
+    /// The parent says where to look in names that nobody knows.
+    #[error(
+        "{parent} has members of {resource}, which the API does not serve; set its annotation {KINDS}"
+    )]
+    UnknownResource {
+        /// The inventory.
+        parent: Box<ObjectId>,
+        /// The name that it says, such as `widgets.example.com`.
+        resource: String,
     },
     /// A manifest says itself that the object is in a set.
     #[error("{0} already has the label {PART_OF}; leave it out of the manifest")]
@@ -115,8 +134,21 @@ impl Inventory {
         objects.into_iter().map(label).collect()
     }
 
-    /// Reads the parent's annotations; `take_over` is whether it may be another tool's.
-    pub(super) fn read(&self, live: &Object, take_over: bool) -> Result<Contents, InventoryError> {
+    /// Returns whether the parent names its kinds as paths do, so that only the
+    /// API's catalogue tells them.
+    pub(super) fn names_resources(live: &Object) -> bool {
+        let has = |key| live.mark("annotations", key).is_some();
+        !has(KINDS) && has(RESOURCES)
+    }
+
+    /// Reads the parent's annotations; `take_over` is whether it may be another
+    /// tool's. `served` is asked where it [names resources](Self::names_resources).
+    pub(super) fn read(
+        &self,
+        live: &Object,
+        take_over: bool,
+        served: &[Resource],
+    ) -> Result<Contents, InventoryError> {
         let is_parent = live.mark("labels", ID) == Some(self.id.as_str());
         let tooling = live.mark("annotations", TOOLING).filter(|_| is_parent);
         let Some(tooling) = tooling else {
@@ -127,9 +159,35 @@ impl Inventory {
             let (parent, tool) = (Box::new(self.parent.clone()), tool.to_owned());
             return Err(InventoryError::AnotherTool { parent, tool });
         }
-        let mut contents = Contents::read(live);
-        contents.namespaces.insert(self.namespace().to_owned());
-        Ok(contents)
+        let kinds = match live.mark("annotations", KINDS) {
+            Some(kinds) => list(kinds).map(kind).collect(),
+            None => self.kinds_of_resources(live, served)?,
+        };
+        let namespaces = live.mark("annotations", NAMESPACES).unwrap_or_default();
+        let namespaces = list(namespaces).chain([self.namespace()]).map(str::to_owned).collect();
+        Ok(Contents { kinds, namespaces })
+    }
+
+    fn kinds_of_resources(
+        &self,
+        live: &Object,
+        served: &[Resource],
+    ) -> Result<BTreeSet<(String, String)>, InventoryError> {
+        let parent = || Box::new(self.parent.clone());
+        let resources = live.mark("annotations", RESOURCES);
+        let resources = resources.ok_or_else(|| InventoryError::NoKinds(parent()))?;
+        let kind = |text| {
+            let (plural, group) = parts(text);
+            let mut served = served.iter();
+            match served.find(|one| one.plural == plural && one.kind.group == group) {
+                Some(found) => Ok((group.to_owned(), found.kind.kind.clone())),
+                None => Err(InventoryError::UnknownResource {
+                    parent: parent(),
+                    resource: text.to_owned(),
+                }),
+            }
+        };
+        list(resources).map(kind).collect()
     }
 
     /// Returns the parent that says these contents.
@@ -168,19 +226,6 @@ impl Inventory {
 }
 
 impl Contents {
-    fn read(live: &Object) -> Self {
-        let list = |key: &str| {
-            let text = live.mark("annotations", key).unwrap_or_default();
-            let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
-            parts.map(str::to_owned).collect::<BTreeSet<String>>()
-        };
-        let kind = |text: &String| {
-            let (kind, group) = text.split_once('.').unwrap_or((text, ""));
-            (group.to_owned(), kind.to_owned())
-        };
-        Self { kinds: list(KINDS).iter().map(kind).collect(), namespaces: list(NAMESPACES) }
-    }
-
     /// Adds where an object is.
     pub(super) fn add(&mut self, id: &ObjectId) {
         self.kinds.insert((id.kind.group.clone(), id.kind.kind.clone()));
@@ -193,6 +238,20 @@ impl Contents {
         both.namespaces.extend(other.namespaces.iter().cloned());
         both
     }
+}
+
+fn list(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').map(str::trim).filter(|part| !part.is_empty())
+}
+
+/// Reads a name and the group after it.
+fn parts(text: &str) -> (&str, &str) {
+    text.split_once('.').unwrap_or((text, ""))
+}
+
+fn kind(text: &str) -> (String, String) {
+    let (kind, group) = parts(text);
+    (group.to_owned(), kind.to_owned())
 }
 
 /// The id as the specification has it: name, namespace, kind and group.
@@ -229,7 +288,7 @@ mod tests {
         assert_eq!(written.mark("annotations", KINDS), Some("Deployment.apps,Namespace"));
         assert_eq!(written.mark("annotations", NAMESPACES), Some("other"));
         assert!(inventory.says(&written, &contents));
-        let read = inventory.read(&written, false).unwrap();
+        let read = inventory.read(&written, false, &[]).unwrap();
         assert_eq!(read.kinds, contents.kinds);
         assert_eq!(read.namespaces.into_iter().collect::<Vec<_>>(), ["other", "shop"]);
     }
@@ -239,14 +298,14 @@ mod tests {
         let inventory = Inventory::parse("web", "shop").unwrap();
         let other = Inventory::parse("web", "other").unwrap();
         let contents = Contents::default();
-        let told = inventory.read(&other.object(&contents), false).unwrap_err().to_string();
+        let told = inventory.read(&other.object(&contents), false, &[]).unwrap_err().to_string();
         assert!(told.ends_with("is no inventory; choose another name"), "{told}");
         let mut kubectls = inventory.object(&contents).into_body();
         kubectls["metadata"]["annotations"][TOOLING] = "kubectl/v1.36.3".into();
         let kubectls = Object::new(kubectls).unwrap();
-        let told = inventory.read(&kubectls, false).unwrap_err().to_string();
+        let told = inventory.read(&kubectls, false, &[]).unwrap_err().to_string();
         assert!(told.contains("is an inventory of kubectl"), "{told}");
-        assert!(inventory.read(&kubectls, true).is_ok());
+        assert!(inventory.read(&kubectls, true, &[]).is_ok());
         let labelled = inventory.claim(vec![kubectls]).unwrap();
         let told = inventory.claim(labelled).unwrap_err().to_string();
         assert!(told.contains("leave it out of the manifest"), "{told}");

@@ -86,14 +86,10 @@ impl<'a> Pruner<'a> {
         inventory: Inventory,
         settings: Settings,
     ) -> Result<Self, InventoryError> {
-        let parent = inventory.parent();
-        let live = get(cluster, pace, parent).await?;
-        let take_over = settings.adopt == Adopt::Always;
-        let before = match &live {
-            Some(live) => inventory.read(live, take_over)?,
-            None => Contents::default(),
-        };
-        Ok(Self { cluster, means, pace, inventory, settings, live, before })
+        let (live, before) = (None, Contents::default());
+        let mut pruner = Self { cluster, means, pace, inventory, settings, live, before };
+        pruner.look_again().await?;
+        Ok(pruner)
     }
 
     pub(super) fn id(&self) -> &str {
@@ -135,7 +131,11 @@ impl<'a> Pruner<'a> {
         self.live = get(self.cluster, self.pace, self.inventory.parent()).await?;
         if let Some(live) = &self.live {
             let take_over = self.settings.adopt == Adopt::Always;
-            self.before = self.before.union(&self.inventory.read(live, take_over)?);
+            let mut served = Vec::new();
+            if Inventory::names_resources(live) {
+                served = self.cluster.all_resources().await?;
+            }
+            self.before = self.before.union(&self.inventory.read(live, take_over, &served)?);
         }
         Ok(())
     }

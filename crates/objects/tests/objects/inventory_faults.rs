@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use objects::diff::Veil;
-use objects::set::{Inventory, Mode, Prune, Report, Set, Settings};
+use objects::set::{Adopt, Inventory, Mode, Prune, Report, Set, Settings};
 use objects::{ApiError, Object, ObjectId, Trouble};
 use rig::proxy::{Fault, Matching, Rule};
 use serde_json::json;
@@ -95,7 +95,10 @@ async fn what_an_earlier_run_could_not_see_gone_is_waited_for_again() {
         let report = harbour.prune_set(account(), hurried).await.unwrap();
         let told = ends(&report).join("\n");
         assert!(!report.is_whole(), "{run}: {told}");
-        assert!(told.contains("held stuck: ") && told.contains("example.com/hold"), "{run}: {told}");
+        assert!(
+            told.contains("held stuck: ") && told.contains("example.com/hold"),
+            "{run}: {told}"
+        );
         assert_eq!(harbour.remembered(), "ConfigMap,ServiceAccount", "{run}");
     }
     let dry = Settings { mode: Mode::DryRun, ..Settings::default() };
@@ -106,8 +109,7 @@ async fn what_an_earlier_run_could_not_see_gone_is_waited_for_again() {
     let releasing = async {
         harbour.kubectl(&["patch", "cm", "held", "--type=merge", "-p", free]);
     };
-    let (report, ()) =
-        tokio::join!(harbour.prune_set(account(), Settings::default()), releasing);
+    let (report, ()) = tokio::join!(harbour.prune_set(account(), Settings::default()), releasing);
     let report = report.unwrap();
     assert!(report.is_whole(), "{:?}", ends(&report));
     assert_eq!(harbour.remembered(), "ServiceAccount");
@@ -198,4 +200,42 @@ async fn an_end_comes_between_two_deletions_and_the_next_run_goes_on() {
     assert_eq!(ends(&report).len(), 4, "{:?}", ends(&report));
     assert_eq!(harbour.live_maps(), [""; 0]);
     assert_eq!(harbour.remembered(), "ServiceAccount");
+}
+
+/// As kubectl does it, which judges here: no annotation is no empty set, and the
+/// older one is read.
+#[tokio::test]
+async fn a_parent_that_does_not_say_its_kinds_is_refused_as_kubectl_does() {
+    let Some(opening) = Harbour::open() else { return };
+    let harbour = opening.harbour().await;
+    let all = harbour.maps(&["a", "b"]);
+    let some = harbour.maps(&["a"]);
+    let take = Settings { adopt: Adopt::Always, ..Settings::default() };
+    let annotate = |notes: &[&str]| {
+        let args = [&["annotate", "--overwrite", "secret", "shop"], notes].concat();
+        harbour.kubectl(&args);
+    };
+    let (theirs, old) =
+        ("applyset.kubernetes.io/tooling=kubectl/v1.36.3", "contains-group-resources");
+    harbour.prune_set(all, Settings::default()).await.unwrap();
+
+    annotate(&[theirs, &format!("{KINDS}-")]);
+    let refused = harbour.kubectl_set(&some, &[]).unwrap_err();
+    assert!(refused.contains("kubectl requires the"), "{refused}");
+    let refused = harbour.prune_set(some.clone(), take).await.unwrap_err().to_string();
+    assert!(refused.contains("does not say of which kinds its members are"), "{refused}");
+
+    annotate(&[&format!("applyset.kubernetes.io/{old}=configmaps,nothings.example.net")]);
+    let refused = harbour.kubectl_set(&some, &[]).unwrap_err();
+    assert!(refused.contains("nothings"), "{refused}");
+    let refused = harbour.prune_set(some.clone(), take).await.unwrap_err().to_string();
+    assert!(refused.contains("nothings.example.net, which the API does not serve"), "{refused}");
+    assert_eq!(harbour.live_maps(), ["a", "b"]);
+
+    annotate(&[&format!("applyset.kubernetes.io/{old}=configmaps,deployments.apps")]);
+    let report = harbour.prune_set(some.clone(), take).await.unwrap();
+    assert_eq!(ends(&report), ["b deleted"]);
+    assert_eq!(harbour.remembered(), "ConfigMap");
+    annotate(&[theirs]);
+    harbour.kubectl_set(&some, &[]).unwrap();
 }
