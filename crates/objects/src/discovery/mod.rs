@@ -49,7 +49,9 @@ impl Cluster {
             self.discovery().keep(&catalogue);
         }
         catalogue.resources.get(kind).cloned().ok_or_else(|| {
-            let (stale, slip) = (catalogue.stale.clone(), catalogue.slip(kind).map(Box::new));
+            // A silent server says nothing of the kinds of other groups.
+            let stale = catalogue.stale_of(&kind.group);
+            let slip = catalogue.slip(kind).map(Box::new);
             let kind = format!("{} of {}", kind.kind, kind.api_version());
             ApiError::new(format!("find {kind}"), Trouble::KindMissing { kind, stale, slip })
         })

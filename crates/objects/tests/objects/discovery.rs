@@ -110,4 +110,14 @@ async fn a_server_that_does_not_answer_disturbs_nobody_else() {
     let text = error.to_string();
     assert!(text.contains("did not hear from dead.example/v1"), "{text}");
     assert!(text.contains("kubectl get apiservices"), "{text}");
+    // Whose kind is of another group is told what is wrong with that, and
+    // nothing of it is there.
+    let other = Harbour::kind("example.org/v1", "Widget");
+    let text = cluster.resource(&other).await.unwrap_err().to_string();
+    assert!(!text.contains("did not hear"), "{text}");
+    assert!(text.ends_with("apply its CustomResourceDefinition first"), "{text}");
+    let ids = [other.named(Some("default"), "a"), dead.named(Some("default"), "a")];
+    assert_eq!(cluster.find(&ids[..1], |live| live).await.unwrap(), []);
+    let text = cluster.find(&ids[1..], |live| live).await.unwrap_err().to_string();
+    assert!(text.contains("did not hear from dead.example/v1"), "{text}");
 }
