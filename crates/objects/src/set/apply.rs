@@ -159,7 +159,8 @@ impl Work {
         if let Some(pruner) = &mut pruner {
             pruner.extend(&order).await?;
         }
-        let steps = Arc::new(self.run(&order)).all(sights, &mut observe).await;
+        let inventory = pruner.as_ref().map(|pruner| pruner.id().to_owned());
+        let steps = Arc::new(self.run(&order, inventory)).all(sights, &mut observe).await;
         let mut report = Report { steps, ..Report::default() };
         if let Some(pruner) = pruner.as_mut()
             && report.count(Change::Created) > 0
@@ -205,11 +206,11 @@ impl Work {
         Look { cluster, pace, order, settings, inventory, recall }.all().await
     }
 
-    fn run(&self, order: &Arc<Order>) -> Run {
+    fn run(&self, order: &Arc<Order>, inventory: Option<String>) -> Run {
         let (cluster, means) = (self.cluster.clone(), self.means.clone());
         let (pace, order) = (Arc::clone(&self.pace), Arc::clone(order));
         let (settings, recall) = (self.settings, Arc::clone(&self.recall));
-        Run { cluster, means, pace, order, settings, recall }
+        Run { cluster, means, pace, order, settings, inventory, recall }
     }
 }
 

@@ -9,7 +9,7 @@ use super::memory::Recall;
 use super::pace::{Hope, Pace};
 use super::reach::{Far, Near, Swept, Wanted, may_not_list};
 use super::repair::Repair;
-use super::{Mode, Settings, StepError, Walk, precondition};
+use super::{Adopt, Mode, Settings, StepError, Walk, precondition};
 use crate::compare::{Comparison, Footprint, compare};
 use crate::{ApiError, Cluster, Kind, Need, Object, ObjectId, Order, Scope, Trouble, Version};
 
@@ -183,11 +183,7 @@ impl Look<'_> {
 
     fn judge(&self, place: usize, live: Object) -> Found {
         let wanted = &self.order.objects()[place];
-        precondition::check(wanted, Some(&live))?;
-        if live.at("/metadata/deletionTimestamp").is_some() {
-            return Err(StepError::Terminating);
-        }
-        self.settings.adopt.allows(&live, self.inventory)?;
+        may_change(wanted, &live, self.settings.adopt, self.inventory)?;
         let Some(version) = live.version() else { return Ok(Sight::Absent) };
         let repair = repair(self.cluster, wanted, &live);
         let mut footprint = None;
@@ -200,6 +196,20 @@ impl Look<'_> {
         let live = (self.settings.mode == Mode::DryRun).then(|| Box::new(live));
         Ok(Sight::There { version, repair, live, footprint })
     }
+}
+
+/// Says why what is there must not be touched, where it must not.
+pub(super) fn may_change(
+    wanted: &Object,
+    live: &Object,
+    adopt: Adopt,
+    inventory: Option<&str>,
+) -> Result<(), StepError> {
+    precondition::check(wanted, Some(live))?;
+    if live.at("/metadata/deletionTimestamp").is_some() {
+        return Err(StepError::Terminating);
+    }
+    adopt.allows(live, inventory)
 }
 
 async fn at_once(looks: Vec<BoxFuture<'_, Vec<(usize, Found)>>>) -> Vec<(usize, Found)> {

@@ -11,7 +11,7 @@ use super::run::Run;
 use super::untried::is_untried;
 use super::{Means, Mode, gate, taken};
 use crate::request::{Answer, Ask};
-use crate::{ApiError, Applied, Change, Cluster, FIELD_MANAGER, Object, Trouble, Version};
+use crate::{ApiError, Applied, Change, Cluster, FIELD_MANAGER, Meant, Object, Trouble, Version};
 
 /// How often an object that changes all the time is looked at again.
 const LOOKS: usize = 10;
@@ -42,24 +42,32 @@ impl Run {
             self.would_be_granted(object, &repair).await?;
             before = self.repair(object, repair).await?.or(before);
         }
-        let applied = self.apply(place, before.as_ref()).await?;
+        let applied = self.apply(place, before).await?;
         self.recall.learn(footprint.map(|it| *it), &applied.object);
         Ok(There { repaired, ..There::of(applied) })
     }
 
-    async fn apply(&self, place: usize, before: Option<&Version>) -> Result<Applied, ApiError> {
+    /// Applies what was seen in a state, or makes what was not there: the request
+    /// says which of both is meant, so that nothing is adopted by accident.
+    async fn apply(&self, place: usize, seen: Option<Version>) -> Result<Applied, StepError> {
         let object = &self.order.objects()[place];
         let hope = if self.order.waits_for(place).is_empty() { Hope::Usual } else { Hope::Fresh };
         let mut tries = self.pace.tries(hope);
-        let (mut in_doubt, mut looked_again) = (false, false);
+        let (mut in_doubt, mut looked_again, mut looks) = (false, false, 0);
+        let (was_there, mut before) = (seen.is_some(), seen);
         loop {
             tries.turn().await;
             let (permit, receipt) = self.means.permit(Cluster::apply_call(object));
-            let sent = self.cluster.apply(permit, object, self.settings.ownership, before).await;
+            let meant = before.as_ref().map_or(Meant::Absent, Meant::Life);
+            let sent = self.cluster.apply_to(permit, object, self.settings.ownership, meant).await;
             self.means.close(receipt, &sent);
             match sent {
-                Ok(applied) if before.is_none() => return Ok(appeared(applied, in_doubt)),
-                Ok(applied) => return Ok(applied),
+                Ok(applied) if was_there => return Ok(applied),
+                Ok(applied) => return Ok(appeared(applied, in_doubt)),
+                Err(error) if looks < LOOKS && matches!(error.trouble(), Trouble::Changed(_)) => {
+                    looks += 1;
+                    before = self.meet(object, before, error).await?;
+                }
                 Err(error) if !looked_again && is_about_a_version_that_is_gone(&error) => {
                     looked_again = true;
                     self.look_again(object).await?;
@@ -69,6 +77,35 @@ impl Run {
                     tries.again(error).await?;
                 }
             }
+        }
+    }
+
+    /// Somebody has changed the object since we looked, or has made one: looks
+    /// again whether it is the one that is meant, and may be ours.
+    async fn meet(
+        &self,
+        object: &Object,
+        before: Option<Version>,
+        error: ApiError,
+    ) -> Result<Option<Version>, StepError> {
+        let live = get(&self.cluster, &self.pace, object.id()).await?;
+        match (before, live) {
+            // Whoever made it has taken it back.
+            (None, None) => Ok(None),
+            (None, Some(live)) => {
+                look::may_change(object, &live, self.settings.adopt, self.inventory.as_deref())?;
+                match look::repair(&self.cluster, object, &live) {
+                    Some(repair) => {
+                        self.would_be_granted(object, &repair).await?;
+                        Ok(self.repair(object, repair).await?.or(live.version()))
+                    }
+                    None => Ok(live.version()),
+                }
+            }
+            (Some(before), Some(live)) if live.uid() == Some(before.uid.as_str()) => {
+                Ok(live.version())
+            }
+            (Some(_), _) => Err(error.into()),
         }
     }
 
@@ -204,6 +241,7 @@ fn is_about_a_version_that_is_gone(error: &ApiError) -> bool {
 fn appeared(applied: Applied, in_doubt: bool) -> Applied {
     match applied.change {
         Change::Created => applied,
+        Change::Unchanged if !in_doubt => applied,
         _ if in_doubt => Applied { change: Change::Created, ..applied },
         _ => {
             let mut warnings = applied.warnings;

@@ -25,6 +25,8 @@ pub(super) struct Run {
     pub(super) pace: Arc<Pace>,
     pub(super) order: Arc<Order>,
     pub(super) settings: Settings,
+    /// The id of our set.
+    pub(super) inventory: Option<String>,
     pub(super) recall: Arc<Recall>,
 }
 

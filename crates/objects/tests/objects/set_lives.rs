@@ -1,11 +1,15 @@
 //! Objects whose uid somebody remembers, as a state of Terraform does.
 
+use std::time::Duration;
+
 use objects::diff::Veil;
-use objects::set::{Finding, Outcome, Report, Set, Settings, StepError, Walk};
+use objects::set::{Adopt, Finding, Outcome, Report, Set, Settings, StepError, Walk};
 use objects::{Change, Object, Ownership, Trouble};
+use rig::proxy::{Fault, Matching, Rule};
 use serde_json::json;
 
 use crate::harbour::{Harbour, means};
+use crate::set::story;
 
 fn lives(report: &Report) -> Vec<String> {
     let uid = |step: &objects::set::Step| match &step.outcome {
@@ -71,4 +75,67 @@ async fn an_object_that_somebody_made_anew_is_neither_adopted_nor_brought_back()
         assert!(matches!(error.trouble(), Trouble::Changed(_)), "{error:?}");
     }
     assert_eq!(harbour.cluster.get(known()[1].id()).await.unwrap(), None);
+}
+
+/// Force would take the fields, and no field of it would be a conflict: only the
+/// request itself can say that the object is to be made.
+#[tokio::test]
+async fn what_somebody_makes_between_look_and_request_is_not_adopted_by_accident() {
+    let Some(opening) = Harbour::open() else { return };
+    let harbour = opening.harbour().await;
+    let helm = ["annotate", "cm", "b", "meta.helm.sh/release-name=theirs"];
+    let cases = [("a", Adopt::Never), ("b", Adopt::Unmanaged), ("c", Adopt::Unmanaged)];
+    for (index, (name, adopt)) in cases.into_iter().enumerate() {
+        let slow = Fault::Delay(Duration::from_secs(5));
+        harbour.proxy.add(Rule::next(1, Matching::class("patch", "configmaps"), slow));
+        let before = harbour.proxy.counts().borrow().of("patch", "configmaps");
+        let settings = Settings { adopt, ownership: Ownership::Take, ..Settings::default() };
+        let wished = vec![harbour.config_map(name, json!({ "k": "ours" }))];
+        let making = async {
+            let mut counts = harbour.proxy.counts();
+            let sent = |counts: &rig::proxy::Counts| counts.of("patch", "configmaps") > before;
+            counts.wait_for(sent).await.unwrap();
+            harbour.kubectl(&["create", "cm", name, "--from-literal=k=theirs"]);
+            if name == "b" {
+                harbour.kubectl(&helm);
+            }
+        };
+        let (report, ()) = tokio::join!(harbour.apply_set(wished, settings), making);
+        let report = report.unwrap();
+        let id = harbour.config_map(name, json!({})).id().clone();
+        let live = harbour.cluster.get(&id).await.unwrap().unwrap();
+        let owner = live.items("/metadata/managedFields").iter().any(|it| it["manager"] == "seaworthy");
+        let told = [
+            "a failed: it is there already, and was not made by us",
+            "b failed: it belongs to the Helm release theirs",
+            "c configured",
+        ];
+        assert_eq!(story(&report), [told[index]]);
+        let adopted = name == "c";
+        assert_eq!(live.text("/data/k"), Some(if adopted { "ours" } else { "theirs" }), "{name}");
+        assert_eq!(owner, adopted, "{name}");
+        if let Outcome::There(there) = &report.steps[0].outcome {
+            assert_eq!(there.warnings, ["it appeared after we had looked, and was changed"]);
+        }
+    }
+}
+
+/// An object that is changed all the time is still the one that is meant.
+#[tokio::test]
+async fn a_conflict_that_names_no_field_is_looked_at_again() {
+    let Some(opening) = Harbour::open() else { return };
+    let harbour = opening.harbour().await;
+    let maps = |value: &str| vec![harbour.config_map("a", json!({ "k": value }))];
+    let conflict = || Rule::next(3, Matching::class("patch", "configmaps"), Fault::Status(409));
+    for (value, change) in [("1", Change::Created), ("2", Change::Configured)] {
+        harbour.proxy.add(conflict());
+        let report = harbour.apply_set(maps(value), Settings::default()).await.unwrap();
+        assert_eq!(report.count(change), 1, "{:?}", story(&report));
+    }
+    harbour.proxy.add(Rule::always(Matching::class("patch", "configmaps"), Fault::Status(409)));
+    let report = harbour.apply_set(maps("3"), Settings::default()).await.unwrap();
+    let Outcome::Failed(StepError::Api(error)) = &report.steps[0].outcome else {
+        panic!("{:?}", story(&report))
+    };
+    assert!(matches!(error.trouble(), Trouble::Changed(_)), "{error:?}");
 }
