@@ -148,7 +148,11 @@ impl Work {
             return Err(SetError::NothingToPruneBy);
         }
         let (order, mut pruner) = self.placed(objects, &namespace, inventory).await?;
-        let sights = match known(self.look(&order, pruner.as_ref()).await, &order) {
+        let mut found = self.look(&order, pruner.as_ref()).await;
+        if self.settings.mode == Mode::ForReal && self.namespaces_have_left(&found, &order).await? {
+            found = self.look(&order, pruner.as_ref()).await;
+        }
+        let sights = match known(found, &order) {
             Ok(sights) => sights,
             Err(steps) => {
                 steps.iter().for_each(&mut observe);

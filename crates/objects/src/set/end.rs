@@ -1,6 +1,5 @@
 //! Ending the members of a set that are no longer wished for.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use events::{Call, CallClass};
@@ -12,17 +11,13 @@ use serde_json::json;
 use super::Mode;
 use super::adopt::PART_OF;
 use super::definition::Definition;
+use super::leaving::{doomed, see_gone};
 use super::one::send;
 use super::pace::Hope;
 use super::prune::{End, Pruned, Pruner};
 use super::spared::{self, Spared};
 use crate::request::Ask;
-use crate::{
-    ApiError, Cluster, Deleted, Deletion, Doomed, FIELD_MANAGER, Object, ObjectId, Order, Patience,
-    Propagation, Remains, RemovalEvent, RemovalTerms, Waiting,
-};
-
-const INTERRUPTED: &str = "it is marked for deletion; nobody waited until it was gone";
+use crate::{ApiError, Cluster, Deletion, Doomed, FIELD_MANAGER, Object, Order, Propagation};
 
 const NOT_ASKED: &str = "the work was ended before anybody asked for its deletion";
 
@@ -65,45 +60,13 @@ impl Pruner<'_> {
     /// Waits until everything that is marked is gone, within the patience of the set.
     async fn see_gone(&self, turns: Vec<Turn>) -> Vec<Pruned> {
         let marked: Vec<Doomed> = turns.iter().filter_map(|turn| turn.marked.clone()).collect();
-        let mut stuck: HashMap<ObjectId, String> = HashMap::new();
-        if !marked.is_empty() {
-            let left = self.pace.left();
-            let patience = Some(Patience { deadline: left, quiet: left });
-            let terms = RemovalTerms { in_flight: self.settings.in_flight, patience };
-            // It was asked for already.
-            let asked =
-                |_| async { Ok(Deleted { deletion: Deletion::UnderWay, warnings: vec![] }) };
-            let mut tell = |event| self.tell(&event);
-            let ids: Vec<ObjectId> = marked.iter().map(|doomed| doomed.id.clone()).collect();
-            let seen = self.cluster.remove(marked, terms, self.means.clock, asked, &mut tell);
-            tokio::select! {
-                seen = seen => if let Err(not_removed) = seen {
-                    stuck.extend(not_removed.stuck.iter().map(stays));
-                },
-                () = self.means.cancel.cancelled() => {
-                    stuck.extend(ids.iter().map(|id| (id.clone(), INTERRUPTED.to_owned())));
-                }
-            }
-            for id in &ids {
-                self.means.goes_on(id);
-            }
-        }
+        let Self { cluster, means, pace, settings, .. } = self;
+        let mut stuck = see_gone(cluster, means, pace, settings, marked).await;
         let end = |turn: Turn| match stuck.remove(&turn.pruned.id) {
             Some(because) => Pruned { end: End::Stuck { because }, ..turn.pruned },
             None => turn.pruned,
         };
         turns.into_iter().map(end).collect()
-    }
-
-    fn tell(&self, event: &RemovalEvent) {
-        match event {
-            RemovalEvent::Waiting(waiting) => {
-                let (id, because) = stays(waiting);
-                self.means.waits_for(&id, because);
-            }
-            RemovalEvent::Gone { id, .. } => self.means.goes_on(id),
-            RemovalEvent::Warned { .. } | RemovalEvent::Trouble { .. } => {}
-        }
     }
 
     async fn one(&self, member: Object, order: &Arc<Order>) -> Option<Turn> {
@@ -195,16 +158,4 @@ impl Pruner<'_> {
             .sending("application/merge-patch+json", body);
         send(self.cluster, self.means, self.pace, &call, &ask).await.map(|_| ())
     }
-}
-
-fn doomed(member: &Object) -> Doomed {
-    let uid = member.uid().unwrap_or_default().to_owned();
-    Doomed { id: member.id().clone(), uid }
-}
-
-/// Says what keeps a member that is marked for deletion.
-fn stays(waiting: &Waiting) -> (ObjectId, String) {
-    let because = waiting.remains.as_ref().map(Remains::says);
-    let because = because.unwrap_or_else(|| waiting.because().what);
-    (waiting.doomed.id.clone(), because)
 }

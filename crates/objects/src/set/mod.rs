@@ -35,6 +35,7 @@ mod end;
 mod finding;
 mod gate;
 mod inventory;
+mod leaving;
 mod look;
 mod means;
 mod memory;

@@ -8,7 +8,7 @@ use objects::{Change, Object, Ownership, Trouble};
 use rig::proxy::{Fault, Matching, Rule};
 use serde_json::json;
 
-use crate::harbour::{Harbour, means};
+use crate::harbour::{Harbour, PATIENCE, means};
 use crate::set::story;
 
 fn lives(report: &Report) -> Vec<String> {
@@ -104,7 +104,8 @@ async fn what_somebody_makes_between_look_and_request_is_not_adopted_by_accident
         let report = report.unwrap();
         let id = harbour.config_map(name, json!({})).id().clone();
         let live = harbour.cluster.get(&id).await.unwrap().unwrap();
-        let owner = live.items("/metadata/managedFields").iter().any(|it| it["manager"] == "seaworthy");
+        let owner =
+            live.items("/metadata/managedFields").iter().any(|it| it["manager"] == "seaworthy");
         let told = [
             "a failed: it is there already, and was not made by us",
             "b failed: it belongs to the Helm release theirs",
@@ -138,4 +139,52 @@ async fn a_conflict_that_names_no_field_is_looked_at_again() {
         panic!("{:?}", story(&report))
     };
     assert!(matches!(error.trouble(), Trouble::Changed(_)), "{error:?}");
+}
+
+/// `down` and `up` again, without a pause between them.
+#[tokio::test]
+async fn a_namespace_of_the_set_that_is_going_is_waited_for_and_made_anew() {
+    let Some(opening) = Harbour::open() else { return };
+    let harbour = opening.harbour().await;
+    let fresh = format!("{}-fresh", harbour.namespace.name());
+    let namespace =
+        json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": fresh } });
+    let held = |finalizers: &[&str]| {
+        let metadata = json!({ "name": "held", "namespace": fresh, "finalizers": finalizers });
+        json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata })
+    };
+    let set = |finalizers: &[&str]| {
+        [namespace.clone(), held(finalizers)].map(|body| Object::new(body).unwrap()).to_vec()
+    };
+    let settings = Settings::default();
+    let first = lives(&harbour.apply_set(set(&["example.com/hold"]), settings).await.unwrap());
+    harbour.kubectl(&["delete", "namespace", &fresh, "--wait=false"]);
+
+    // Who has no patience is told.
+    let hasty = Settings { patience: Duration::from_secs(2), ..settings };
+    let report = harbour.apply_set(set(&[]), hasty).await.unwrap();
+    let told = story(&report);
+    assert!(told[0].contains("failed: it is being deleted"), "{told:?}");
+
+    let means = means();
+    let wished = Set::new(set(&[]), harbour.namespace.name());
+    let applying = harbour.cluster.apply_set(wished, settings, &means, |_| ());
+    let releasing = async {
+        let said = async {
+            while means.held_up_by().is_none() {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, said).await.expect("it says what it waits for");
+        let said = format!("{:?}", means.held_up_by().unwrap());
+        assert!(said.contains(&fresh), "{said}");
+        let free = r#"{"metadata":{"finalizers":null}}"#;
+        harbour.kubectl(&["-n", &fresh, "patch", "cm", "held", "--type=merge", "-p", free]);
+    };
+    let (report, ()) = tokio::join!(applying, releasing);
+    let report = report.unwrap();
+    assert_eq!(report.count(Change::Created), 2, "{:?}", story(&report));
+    let second = lives(&report);
+    assert!(first.iter().all(|uid| !second.contains(uid)), "{first:?} {second:?}");
+    harbour.kubectl(&["delete", "namespace", &fresh, "--wait=false"]);
 }
