@@ -5,11 +5,10 @@ use std::time::Duration;
 use kube::core::Status;
 use kube::core::response::StatusCause;
 
-use super::{FieldConflict, FieldProblem, Immutable, Trouble, told};
+use super::{FieldConflict, FieldProblem, Immutable, Right, Trouble, told};
 
-/// What stands in the message of a no that did not come from RBAC. The API
-/// has no structured way to say so.
-const POLICIES: [&str; 3] = ["admission webhook", "exceeded quota", "violates PodSecurity"];
+/// What stands in a no of admission that is about rights all the same.
+const RIGHTS: [&str; 2] = ["attempting to grant", "you can't"];
 
 impl Trouble {
     /// Reads an answer with an HTTP status from 400 on.
@@ -70,10 +69,19 @@ fn forbidden(status: &Status) -> Trouble {
     if causes(status).iter().any(|cause| cause.reason == "NamespaceTerminating") {
         return Trouble::NamespaceTerminating(terminating_namespace(status).unwrap_or_else(name));
     }
-    if POLICIES.iter().any(|policy| status.message.contains(policy)) {
+    if is_of_admission(&status.message) {
         return Trouble::Denied(status.message.clone());
     }
     Trouble::Forbidden(status.message.clone())
+}
+
+/// Quotas, ranges, priorities and policies say `pods "a" is forbidden: …` just
+/// as authorization does. The API has no structured way to tell them apart, but
+/// only authorization says who may not do what.
+fn is_of_admission(message: &str) -> bool {
+    let rights = Right::told(message).is_some() || RIGHTS.iter().any(|it| message.contains(it));
+    let admission = ["is forbidden: ", "admission webhook"].iter().any(|it| message.contains(it));
+    admission && !rights
 }
 
 fn terminating_namespace(status: &Status) -> Option<String> {
@@ -199,6 +207,34 @@ mod tests {
         }
         let later = Trouble::of(429, None, no.to_string().as_bytes());
         assert_eq!(later, Trouble::Throttled(None));
+    }
+
+    #[test]
+    fn authorization_and_admission_are_told_apart() {
+        let rights = [
+            r#"pods is forbidden: User "u" cannot list resource "pods" in API group "" in the namespace "n""#,
+            r#"forbidden: User "system:anonymous" cannot get path "/metrics""#,
+            r#"roles "r" is forbidden: user "u" (groups=["g"]) is attempting to grant RBAC permissions not currently held"#,
+            r#"pods "a" is forbidden: cannot set an ownerRef on a resource you can't delete: , <nil>"#,
+            "no",
+        ];
+        let policies = [
+            r#"pods "a" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1"#,
+            r#"pods "a" is forbidden: failed quota: q: must specify limits.cpu for: app"#,
+            r#"pods "a" is forbidden: maximum cpu usage per Container is 1, but limit is 2"#,
+            r#"pods "a" is forbidden: no PriorityClass with name none was found"#,
+            r#"pods "a" is forbidden: violates PodSecurity "restricted:latest": privileged"#,
+        ];
+        let trouble = |message: &str| {
+            let status = json!({ "reason": "Forbidden", "message": message });
+            Trouble::of(403, None, status.to_string().as_bytes())
+        };
+        for message in rights {
+            assert_eq!(trouble(message), Trouble::Forbidden(message.to_owned()));
+        }
+        for message in policies {
+            assert_eq!(trouble(message), Trouble::Denied(message.to_owned()));
+        }
     }
 
     #[test]

@@ -110,7 +110,7 @@ fn is_fresh(error: &ApiError) -> bool {
     match error.trouble() {
         Trouble::KindMissing { .. } => true,
         // The controller makes the default account a moment after a namespace.
-        Trouble::Forbidden(message) => message.contains("error looking up service account"),
+        Trouble::Denied(message) => message.contains("error looking up service account"),
         _ => false,
     }
 }

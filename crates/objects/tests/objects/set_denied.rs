@@ -153,6 +153,48 @@ async fn a_change_that_the_api_forbids_replaces_nothing() {
     assert_eq!(uid(), before);
 }
 
+/// Rights would not help against any of them.
+#[tokio::test]
+async fn quotas_ranges_and_priorities_are_not_told_as_rights() {
+    let Some(opening) = Harbour::open() else { return };
+    let harbour = opening.harbour().await;
+    let range = json!({ "spec": { "limits": [{ "type": "Container", "max": { "cpu": "1" } }] } });
+    let range = harbour.object("v1", "LimitRange", "range", range);
+    let quota = json!({ "spec": { "hard": { "limits.memory": "1Gi" } } });
+    let quota = harbour.object("v1", "ResourceQuota", "quota", quota);
+    harbour.apply_set(vec![range, quota.clone()], Settings::default()).await.unwrap();
+    harbour.until(quota.id(), |quota| quota.at("/status/used").is_some()).await;
+    let account = harbour.object("v1", "ServiceAccount", "default", json!({}));
+    harbour.until(account.id(), |_| true).await;
+    let pod = |name: &str, limits: Value, priority: Option<&str>| {
+        let app = json!({ "name": "app", "image": "example.test/a",
+            "resources": { "limits": limits } });
+        let spec = json!({ "containers": [app], "priorityClassName": priority });
+        harbour.object("v1", "Pod", name, json!({ "spec": spec }))
+    };
+    let fits = json!({ "cpu": "1", "memory": "1Mi" });
+    let cases = [
+        (pod("a", json!({ "cpu": "2", "memory": "1Mi" }), None), "maximum cpu usage per Container"),
+        (pod("b", json!({ "cpu": "1" }), None), "failed quota: quota: must specify limits.memory"),
+        (pod("c", fits, Some("none-has-this")), "no PriorityClass with name none-has-this"),
+    ];
+    for (pod, words) in cases {
+        // The API server hears of ranges and quotas a moment later.
+        let heard = async {
+            loop {
+                match harbour.cluster.preview(&pod, objects::Ownership::Respect, None).await {
+                    Ok(_) => tokio::task::yield_now().await,
+                    Err(error) => return error,
+                }
+            }
+        };
+        let error = tokio::time::timeout(PATIENCE, heard).await.unwrap();
+        assert!(matches!(error.trouble(), Trouble::Denied(_)), "{error:?}");
+        let told = error.to_string();
+        assert!(told.contains(words) && !told.contains("auth can-i"), "{told}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn rights_that_are_revoked_in_the_middle_stop_a_set_and_lose_nothing() {
     let Some(opening) = Harbour::open() else { return };
