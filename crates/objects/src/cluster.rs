@@ -3,12 +3,14 @@
 use std::fmt;
 use std::sync::Arc;
 
+use http::StatusCode;
 use http_body_util::BodyExt;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::time::timeout;
 
 use crate::discovery::Discovery;
+use crate::line::Line;
 use crate::near_field::NearFields;
 use crate::order::is_kubernetes_own;
 use crate::request::{Answer, Ask, retry_after};
@@ -21,7 +23,7 @@ pub struct Cluster {
 }
 
 struct Inner {
-    client: kube::Client,
+    line: Line,
     site: Site,
     timeouts: Timeouts,
     discovery: Discovery,
@@ -36,6 +38,9 @@ pub(crate) struct Site {
     /// The command that makes tokens; empty where there is none.
     pub(crate) command: String,
 }
+
+/// The head and the body of an answer.
+type Exchange = (http::response::Parts, bytes::Bytes);
 
 /// What a health endpoint says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,9 +66,9 @@ pub struct ServerVersion {
 }
 
 impl Cluster {
-    pub(crate) fn new(client: kube::Client, site: Site, timeouts: Timeouts) -> Self {
+    pub(crate) fn new(line: Line, site: Site, timeouts: Timeouts) -> Self {
         let (discovery, near_fields) = (Discovery::default(), NearFields::default());
-        Self { inner: Arc::new(Inner { client, site, timeouts, discovery, near_fields }) }
+        Self { inner: Arc::new(Inner { line, site, timeouts, discovery, near_fields }) }
     }
 
     /// Returns the address.
@@ -151,12 +156,26 @@ impl Cluster {
         Answer::read(&ask.tried, parts.status, &parts.headers, body)
     }
 
+    /// A request of somebody whom the API does not know had no effect: it is
+    /// sent once more where there is a fresh token.
+    async fn exchange(&self, ask: &Ask) -> Result<Exchange, ApiError> {
+        let client = self.inner.line.client();
+        let answer = self.exchange_by(&client.client, ask).await?;
+        if answer.0.status != StatusCode::UNAUTHORIZED {
+            return Ok(answer);
+        }
+        match self.inner.line.after(&client).await {
+            Some(fresh) => self.exchange_by(&fresh.client, ask).await,
+            None => Ok(answer),
+        }
+    }
+
     /// Giving up on an answer is an end like a broken connection: the error
     /// says that the request may have had its effect.
-    async fn exchange(&self, ask: &Ask) -> Result<(http::response::Parts, bytes::Bytes), ApiError> {
+    async fn exchange_by(&self, client: &kube::Client, ask: &Ask) -> Result<Exchange, ApiError> {
         let request = ask.request()?;
         let answer = async {
-            let (parts, body) = self.inner.client.send(request).await?.into_parts();
+            let (parts, body) = client.send(request).await?.into_parts();
             Ok((parts, body.collect().await?.to_bytes()))
         };
         match timeout(self.timeouts().answer, answer).await {
@@ -167,10 +186,13 @@ impl Cluster {
 
     /// Sends a request, and returns the body before it is whole.
     pub(crate) async fn stream(&self, ask: &Ask) -> Result<kube::client::Body, ApiError> {
-        let request = ask.request()?;
-        let head = timeout(self.timeouts().answer, self.inner.client.send(request)).await;
-        let response = head.map_err(|_| ApiError::late(&ask.tried))?;
-        let response = response.map_err(|error| self.unsent(ask, error))?;
+        let client = self.inner.line.client();
+        let mut response = self.head(&client.client, ask).await?;
+        if response.status() == StatusCode::UNAUTHORIZED
+            && let Some(fresh) = self.inner.line.after(&client).await
+        {
+            response = self.head(&fresh.client, ask).await?;
+        }
         if response.status().is_success() {
             return Ok(response.into_body());
         }
@@ -179,6 +201,16 @@ impl Cluster {
         let after = retry_after(&parts.headers);
         let trouble = Trouble::of(parts.status.as_u16(), after, &body.to_bytes());
         Err(ApiError::new(&ask.tried, trouble))
+    }
+
+    async fn head(
+        &self,
+        client: &kube::Client,
+        ask: &Ask,
+    ) -> Result<http::Response<kube::client::Body>, ApiError> {
+        let head = timeout(self.timeouts().answer, client.send(ask.request()?)).await;
+        let response = head.map_err(|_| ApiError::late(&ask.tried))?;
+        response.map_err(|error| self.unsent(ask, error))
     }
 
     fn unsent(&self, ask: &Ask, error: kube::Error) -> ApiError {

@@ -49,6 +49,7 @@ mod error;
 pub mod fields;
 mod jsonpath;
 mod labels;
+mod line;
 mod list;
 mod lookout;
 pub mod manifest;

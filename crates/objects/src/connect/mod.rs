@@ -23,6 +23,7 @@ use serde_json::json;
 use crate::Cluster;
 use crate::cluster::Site;
 use crate::error::command_of;
+use crate::line::Line;
 
 /// How to reach the API of a cluster, and as whom.
 #[derive(Clone, Debug)]
@@ -161,14 +162,33 @@ impl Access {
 
     /// Makes a client. It says nothing yet: the first request connects.
     pub async fn connect(&self) -> Result<Cluster, AccessError> {
+        let (client, site) = self.client().await?;
+        let access = self.has_fresh_tokens().then(|| self.clone());
+        Ok(Cluster::new(Line::new(client, access), site, self.timeouts))
+    }
+
+    /// Makes a client of the client library, with what is to be shown now.
+    pub(crate) async fn client(&self) -> Result<(kube::Client, Site), AccessError> {
         let config = self.config().await?;
         let server = config.cluster_url.to_string().trim_end_matches('/').to_owned();
         let namespace = config.default_namespace.clone();
         let command = command_of(&config.auth_info);
-        let client = ClientBuilder::try_from(config)
-            .map_err(|error| AccessError::of_client(&server, &command, error))?
-            .build();
-        Ok(Cluster::new(client, Site { server, namespace, command }, self.timeouts))
+        let site = Site { server, namespace, command };
+        // A command for a token is waited for, which may take until somebody has
+        // typed something: meanwhile others, such as who hears signals, go on.
+        let make = move || match ClientBuilder::try_from(config) {
+            Ok(builder) => Ok((builder.build(), site)),
+            Err(error) => Err(AccessError::of_client(&site.server, &site.command, error)),
+        };
+        let ended = tokio::task::spawn_blocking(make).await;
+        ended.unwrap_or_else(|stopped| std::panic::resume_unwind(stopped.into_panic()))
+    }
+
+    /// Returns whether another token may come from where the first one did.
+    fn has_fresh_tokens(&self) -> bool {
+        let users = self.kubeconfig.auth_infos.iter().filter_map(|it| it.auth_info.as_ref());
+        let mut users = users.filter(|user| user.token.is_none());
+        users.any(|user| user.token_file.is_some() || user.exec.is_some())
     }
 
     async fn config(&self) -> Result<Config, AccessError> {
@@ -212,7 +232,8 @@ fn place(folder: &Path, file: &mut Option<String>) {
 }
 
 /// Editors end a file with a new line, which cannot be sent. The client library
-/// reads the file anew every minute, and would trip over it each time.
+/// reads the file anew every minute, and would trip over it each time; so it is
+/// read here, and again once the API does not take the token any more.
 fn trim_token(user: &mut AuthInfo) {
     let Some(file) = user.token_file.as_ref().filter(|_| user.token.is_none()) else { return };
     let Ok(text) = std::fs::read_to_string(file) else { return };

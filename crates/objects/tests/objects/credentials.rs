@@ -118,3 +118,49 @@ async fn a_command_that_makes_tokens_is_asked_again_when_one_is_over() {
     hand_out("not needed", GOOD);
     assert_eq!(cluster.get(&id).await.unwrap(), None, "and kept while it is good");
 }
+
+/// Nothing says when such a token is over, but the API.
+#[tokio::test]
+async fn a_token_that_was_rotated_is_read_anew_when_the_api_does_not_take_it() {
+    let Some(opening) = Harbour::open() else { return };
+    let harbour = opening.harbour().await;
+    let rules = json!([{ "apiGroups": [""], "resources": ["configmaps"],
+        "verbs": ["get", "list", "watch"] }]);
+    harbour.as_account("reader", rules).await;
+    let token = harbour.kubectl(&["create", "token", "reader"]);
+    let folder = tempfile::tempdir().unwrap();
+    let id = harbour.config_map("a", json!({})).id().clone();
+    let endless = |token: &str| {
+        json!({ "apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential",
+            "status": { "token": token } })
+        .to_string()
+    };
+    let file = |name: &str| folder.path().join(name);
+    let made = command("cat", &[file("made").to_str().unwrap()]);
+    let lines = json!({ "tokenFile": file("lines") });
+    let plain = json!({ "tokenFile": file("plain") });
+    for (name, user) in [("made", made), ("lines", lines), ("plain", plain)] {
+        let hand_out = |token: &str| {
+            let text = match name {
+                "made" => endless(token),
+                "lines" => format!("{token}\n"),
+                _ => token.to_owned(),
+            };
+            fs::write(file(name), text).unwrap();
+        };
+        hand_out("over");
+        let cluster = access(&harbour, &user).connect().await.unwrap();
+        assert_eq!(cluster.get(&id).await.unwrap_err().trouble(), &Trouble::Unauthenticated);
+        hand_out(token.trim());
+        assert_eq!(cluster.get(&id).await.unwrap(), None, "{name}");
+
+        // Also where the answer is a stream.
+        hand_out("over");
+        let cluster = access(&harbour, &user).connect().await.unwrap();
+        let maps = objects::Scope::all(id.kind.clone()).within(harbour.namespace.name());
+        assert!(cluster.list(&maps).await.is_err());
+        hand_out(token.trim());
+        let sighting = cluster.watch(maps).next().await.unwrap();
+        assert!(matches!(sighting, objects::Sighting::Everything(_)), "{name}: {sighting:?}");
+    }
+}
