@@ -178,7 +178,9 @@ impl Cluster {
             let (parts, body) = client.send(request).await?.into_parts();
             Ok((parts, body.collect().await?.to_bytes()))
         };
-        match timeout(self.timeouts().answer, answer).await {
+        let Timeouts { answer: for_answer, change: for_change, .. } = self.timeouts();
+        let patience = if ask.changes() { for_change } else { for_answer };
+        match timeout(patience, answer).await {
             Ok(answer) => answer.map_err(|error| self.unsent(ask, error)),
             Err(_) => Err(ApiError::late(&ask.tried)),
         }

@@ -56,6 +56,9 @@ pub enum NotAnObject {
     /// The `apiVersion` has more than one slash.
     #[error("`{0}` is not an apiVersion such as `v1` or `apps/v1`")]
     ApiVersion(String),
+    /// Labels or annotations are no mapping.
+    #[error("`{0}` is not a mapping")]
+    Marks(&'static str),
     /// The name would lead somewhere else where the API looks for it.
     #[error("`{0}` is not a name: it may not be `.` or `..`, nor hold `/` or `%`")]
     Name(String),
@@ -133,6 +136,13 @@ impl Object {
             Some(Value::String(namespace)) => Some(namespace.clone()).filter(|n| !n.is_empty()),
             Some(_) => return Err(NotAnObject::Missing("metadata.namespace")),
         };
+        for (marks, place) in
+            [("labels", "metadata.labels"), ("annotations", "metadata.annotations")]
+        {
+            if metadata.get(marks).is_some_and(|marks| !marks.is_object() && !marks.is_null()) {
+                return Err(NotAnObject::Marks(place));
+            }
+        }
         let id = ObjectId { kind, namespace, name: name.to_owned() };
         Ok(Self { id, body, life: None })
     }
@@ -289,6 +299,16 @@ mod tests {
         assert_eq!(map(7.into()), Err(NotAnObject::Missing("metadata.namespace")));
     }
 
+    fn marked(marks: &str, value: &Value) -> Value {
+        json!({ "apiVersion": "v1", "kind": "Pod", "metadata": { "name": "a", marks: value } })
+    }
+
+    #[test]
+    fn an_object_without_labels_takes_one() {
+        let plain = Object::new(marked("labels", &Value::Null)).unwrap().labelled("a", "b");
+        assert_eq!(plain.mark("labels", "a"), Some("b"));
+    }
+
     #[test]
     fn what_is_no_object_is_refused_by_name() {
         let cases = [
@@ -304,6 +324,9 @@ mod tests {
                 json!({ "apiVersion": "v1", "kind": "Pod", "metadata": { "name": "" } }),
                 "`metadata.name` is missing or not a text",
             ),
+            (marked("labels", &json!([])), "`metadata.labels` is not a mapping"),
+            (marked("labels", &json!("x")), "`metadata.labels` is not a mapping"),
+            (marked("annotations", &json!(7)), "`metadata.annotations` is not a mapping"),
         ];
         for (body, message) in cases {
             assert_eq!(Object::new(body).unwrap_err().to_string(), message);

@@ -53,6 +53,11 @@ impl Ask {
         self
     }
 
+    /// Returns whether it may change something.
+    pub(crate) fn changes(&self) -> bool {
+        self.method != Method::GET
+    }
+
     pub(crate) fn accepting(mut self, accept: &'static str) -> Self {
         self.accept = accept;
         self

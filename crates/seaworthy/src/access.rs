@@ -9,6 +9,8 @@ use objects::{Access, AccessError, Cluster};
 
 use crate::command_error::CommandError;
 use crate::exit::Exit;
+use crate::reading::stopped;
+use crate::running::Signals;
 
 /// Which cluster is meant, and as whom.
 #[derive(Args, Clone, Debug)]
@@ -37,9 +39,14 @@ pub(crate) struct AccessArgs {
 }
 
 impl AccessArgs {
-    /// Makes a client; nothing is asked yet.
-    pub(crate) async fn connect(&self) -> Result<Cluster, CommandError> {
-        self.cluster.access()?.connect().await.map_err(|error| unusable(&error))
+    /// Makes a client; nothing is asked yet. A command for a token may take long,
+    /// and a signal does not wait for it.
+    pub(crate) async fn connect(&self, signals: &mut Signals) -> Result<Cluster, CommandError> {
+        let access = self.cluster.access()?;
+        tokio::select! {
+            connected = access.connect() => connected.map_err(|error| unusable(&error)),
+            signal = signals.next() => Err(stopped(signal)),
+        }
     }
 
     /// Returns the namespace that was named.

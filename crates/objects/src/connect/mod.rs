@@ -41,8 +41,10 @@ pub struct Access {
 pub struct Timeouts {
     /// For a connection, TLS included.
     pub connect: Duration,
-    /// For a whole answer.
+    /// For a whole answer to a question.
     pub answer: Duration,
+    /// For a whole answer to a change, which webhooks look at first.
+    pub change: Duration,
     /// For the next sign of life in a watch; the API sends a bookmark every minute.
     pub silence: Duration,
 }
@@ -216,9 +218,11 @@ impl Default for Timeouts {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),
-            // The API's own limit for a request is 60 s; nothing that we send
-            // takes a third of it, and a gate's look has 30 s in all.
+            // Nothing that we ask takes so long, and a gate's look has 30 s in all.
             answer: Duration::from_secs(25),
+            // A webhook may take 30 s, and several come one after the other. The
+            // API gives up after 60 s, and says which of them was silent.
+            change: Duration::from_secs(65),
             silence: Duration::from_secs(100),
         }
     }

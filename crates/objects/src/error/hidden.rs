@@ -3,6 +3,8 @@
 //! A no often quotes what it is about (`expected map, got &{hunter2}`). What
 //! was sent is known here, so that it can be taken out again.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use super::Trouble;
@@ -70,12 +72,24 @@ fn gather(value: &Value, values: &mut Vec<String>) {
         }
     };
     match value {
-        Value::String(text) => keep(text.clone()),
+        Value::String(text) => {
+            keep(text.clone());
+            // A webhook cites what is meant, and not how it is written.
+            if let Some(plain) = plain(text) {
+                plain.lines().for_each(|line| keep(line.trim().to_owned()));
+                keep(plain);
+            }
+        }
         Value::Number(number) => keep(number.to_string()),
         Value::Array(items) => items.iter().for_each(|item| gather(item, values)),
         Value::Object(map) => map.values().for_each(|value| gather(value, values)),
         Value::Null | Value::Bool(_) => {}
     }
+}
+
+/// Returns what stands in base64, where it is text.
+fn plain(text: &str) -> Option<String> {
+    String::from_utf8(STANDARD.decode(text.trim()).ok()?).ok()
 }
 
 #[cfg(test)]
@@ -101,5 +115,16 @@ mod tests {
             let text = trouble.to_string();
             assert!(text.starts_with(expected) && !text.contains("hunter"), "{text}");
         }
+    }
+
+    #[test]
+    fn what_is_written_in_base64_is_hidden_in_plain_text_too() {
+        // `correct horse` in one line, and a key in two.
+        let sent = json!({ "kind": "Secret", "data":
+            { "p": "Y29ycmVjdCBob3JzZQ==", "key": "Zmlyc3QtaGFsZgpzZWNvbmQtaGFsZgo=" } });
+        let said = "denied: `correct horse` is weak, and second-half of Y29ycmVjdCBob3JzZQ== too";
+        let mut trouble = Trouble::Denied(said.into());
+        trouble.hide_values_of(&sent);
+        assert_eq!(trouble.to_string(), "denied: `(hidden)` is weak, and (hidden) of (hidden) too");
     }
 }

@@ -77,6 +77,7 @@ async fn doors_that_are_closed_are_told_apart() {
     let quick = Timeouts {
         connect: Duration::from_millis(300),
         answer: Duration::from_secs(5),
+        change: Duration::from_secs(5),
         silence: Duration::from_secs(5),
     };
     let access = Access::from_kubeconfig(&kubeconfig, None).unwrap().timeouts(quick);
@@ -125,6 +126,13 @@ async fn an_answer_that_is_late_is_given_up() {
     let error = harbour.cluster.version().await.unwrap_err();
     assert_eq!(unreachable(&error), &Unreachable::AnswerTimedOut);
     assert_eq!(error.arrival(), Arrival::Maybe);
+
+    // Webhooks look at a change, and may take longer.
+    let slow = Fault::Delay(Duration::from_secs(1));
+    harbour.proxy.add(Rule::next(1, Matching::class("patch", "configmaps"), slow));
+    let map = harbour.config_map("a", serde_json::json!({}));
+    let permit = harbour.permit().await;
+    harbour.cluster.apply(permit, &map, objects::Ownership::Respect, None).await.unwrap();
 }
 
 #[tokio::test]

@@ -66,7 +66,7 @@ pub(crate) fn run(args: &WaitArgs, ui: &Ui) -> Result<(), CommandError> {
     runtime::block_on(async {
         let mut signals = Signals::listen()?;
         let selection = args.selection.read(args.timeout.into(), &mut signals).await?;
-        let cluster = args.access.connect().await?;
+        let cluster = args.access.connect(&mut signals).await?;
         let reader = Reader::new(&cluster, args.timeout.into());
         let namespace = args.access.namespace(&cluster);
         let resolving = selection.resolve(&reader, &namespace);

@@ -214,3 +214,26 @@ fn mistakes_are_told_before_anything_is_asked() {
     let ran = workplace.run(["apply", "-f", "above.yaml"]);
     assert!(ran.exit == 2 && ran.stderr.contains("`..` is not a name"), "{ran}");
 }
+
+#[test]
+fn a_folder_that_is_named_twice_or_leads_back_is_read_once() {
+    let Some(shore) = Shore::reach() else { return };
+    let folder = shore.workplace.path().join("app");
+    std::fs::create_dir_all(folder.join("inner")).unwrap();
+    shore.workplace.write("app/a.yaml", map("a", "1"));
+    shore.workplace.write("app/inner/b.yaml", map("b", "1"));
+    std::os::unix::fs::symlink(&folder, folder.join("inner/back")).unwrap();
+    let ran = shore.run("apply", &["-R", "-f", "app", "-f", "app/a.yaml", "-f", "app"]);
+    assert_eq!(ran.exit, 0, "{ran}");
+    assert!(ran.stderr.contains("Applied 2 objects: 2 created"), "{ran}");
+    std::fs::create_dir(shore.workplace.path().join("empty")).unwrap();
+    let none = shore.run("apply", &["-f", "empty"]);
+    assert_eq!(none.exit, 2, "{none}");
+    assert!(none.stderr.contains("there is no .yaml, .yml or .json file in empty"), "{none}");
+    let labels = "{apiVersion: v1, kind: ConfigMap, metadata: {name: c, labels: [x]}}";
+    shore.workplace.write("labels.yaml", labels);
+    let wrong = shore.run("apply", &["-f", "labels.yaml", "--applyset", "shop"]);
+    assert_eq!(wrong.exit, 2, "{wrong}");
+    assert!(wrong.stderr.contains("labels.yaml:1"), "{wrong}");
+    assert!(wrong.stderr.contains("`metadata.labels` is not a mapping"), "{wrong}");
+}

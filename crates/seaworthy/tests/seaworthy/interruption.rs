@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use rig::FaultyProxy;
 use rig::proxy::{Fault, Matching, Rule};
+use serde_json::json;
 
 use crate::quay::{Quay, hear, interrupt, press};
 use crate::shore::map;
@@ -76,4 +77,29 @@ fn a_wait_ends_at_the_first_ctrl_c() {
         assert!(said.contains("Awaited configmap/late: it is not there"), "{said}");
         assert!(said.contains("0 there; nothing was changed"), "{said}");
     }
+}
+
+/// The command for a token may wait for somebody who has gone.
+#[test]
+fn a_command_for_a_token_does_not_hold_up_the_first_ctrl_c() {
+    let Some(quay) = Quay::reach() else { return };
+    quay.workplace.write("a.yaml", map("a", "1"));
+    quay.workplace.write("hold", "");
+    let place = quay.workplace.path().display().to_string();
+    let script = format!("touch {place}/asked; while [ -e {place}/hold ]; do sleep 0.05; done");
+    let user = json!({ "exec": { "apiVersion": "client.authentication.k8s.io/v1",
+        "interactiveMode": "Never", "command": "sh", "args": ["-c", script] } });
+    let slow = quay.kubeconfig_with("slow", &user);
+    for command in ["apply", "diff", "drift", "delete"] {
+        let child = quay.start_as(&slow, command, &["-f", "a.yaml"]);
+        let asked = quay.workplace.path().join("asked");
+        while !asked.exists() {
+            std::thread::yield_now();
+        }
+        let (exit, said) = interrupt(child);
+        assert_eq!(exit, 5, "{command}: {said}");
+        assert!(said.contains("stopped by Ctrl-C; nothing was changed"), "{command}: {said}");
+        std::fs::remove_file(asked).unwrap();
+    }
+    std::fs::remove_file(quay.workplace.path().join("hold")).unwrap();
 }

@@ -74,7 +74,7 @@ async fn apply(args: &ApplyArgs, ui: &Ui) -> Result<(), CommandError> {
     let mut signals = Signals::listen()?;
     let objects = args.set.read(args.timeout(), &mut signals).await?;
     let clock = Clock::real();
-    let cluster = args.access.connect().await?;
+    let cluster = args.access.connect(&mut signals).await?;
     let set = args.set.set(objects, args.access.namespace(&cluster))?;
     let run = RunId::new(clock.now(), Chance::real().bits());
     let (errand, kept) = (Arc::new(Errand::new(run)), Kept::of(&cluster));

@@ -103,7 +103,7 @@ async fn delete(args: &DeleteArgs, ui: &Ui) -> Result<(), CommandError> {
     let mut signals = Signals::listen()?;
     let patience = args.timeout.map_or(PATIENCE, Duration::from);
     let selection = args.selection.read(patience, &mut signals).await?;
-    let cluster = args.access.connect().await?;
+    let cluster = args.access.connect(&mut signals).await?;
     let reader = Reader::new(&cluster, patience);
     let clock = reader.means.clock;
     let mut shown = Shown::new(ui, clock, args.dry_run);

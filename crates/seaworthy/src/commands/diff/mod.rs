@@ -56,12 +56,12 @@ pub(crate) fn run(args: &DiffArgs, ui: &Ui) -> Result<(), CommandError> {
 async fn diff(args: &DiffArgs, ui: &Ui) -> Result<(), CommandError> {
     let (mut signals, patience) = (Signals::listen()?, Duration::from(args.timeout));
     let objects = args.set.read(patience, &mut signals).await?;
-    let cluster = args.access.connect().await?;
+    let cluster = args.access.connect(&mut signals).await?;
     let means = reading::means(&cluster);
     let set = args.set.set(objects, args.access.namespace(&cluster))?;
     let veil = kept::veil();
     let settings = args.set.settings(patience);
-    let work = cluster.diff_set(set, settings, &means, &veil);
+    let work = Box::pin(cluster.diff_set(set, settings, &means, &veil));
     let found = reading::until_signal(work, &cluster, &means, patience, &mut signals, ui).await?;
     let found = found.map_err(|error| refused(&error))?;
     let tally = Tally::of(&found);

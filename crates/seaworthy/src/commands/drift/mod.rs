@@ -60,7 +60,7 @@ pub(crate) fn run(args: &DriftArgs, ui: &Ui) -> Result<(), CommandError> {
                 Some(files::read(named, args.recursive, patience, &mut signals).await?)
             }
         };
-        let cluster = args.access.connect().await?;
+        let cluster = args.access.connect(&mut signals).await?;
         let namespace = args.access.namespace(&cluster);
         let inventory = applyset(args.applyset.as_deref(), &namespace)?;
         let subject = match (objects, inventory) {
