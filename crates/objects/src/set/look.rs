@@ -110,8 +110,14 @@ impl Look<'_> {
 
     async fn near(&self, near: &Near) -> Vec<(usize, Found)> {
         let Some(scope) = near.scope() else { return self.each(&near.places).await };
-        match self.list(&scope, usize::MAX, &near.places).await {
-            Ok((found, _)) => found,
+        match self.list(&scope, near.at_most(), &near.places).await {
+            Ok((found, Swept::Whole)) => found,
+            Ok((mut found, Swept::TooMany)) => {
+                let seen: BTreeSet<usize> = found.iter().map(|(place, _)| *place).collect();
+                let rest = near.places.iter().filter(|place| !seen.contains(place));
+                found.extend(self.each(&rest.copied().collect::<Vec<_>>()).await);
+                found
+            }
             Err(error) if may_not_list(&error) => self.each(&near.places).await,
             Err(error) => self.all_failed(&near.places, &error),
         }

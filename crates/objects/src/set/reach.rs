@@ -7,7 +7,8 @@
 //!                               one list everywhere, if the cluster is not too large
 //!                                │ what that may not or need not show
 //!                                ▼
-//!  few objects of a namespace ─► one look each        many ─► a list of the namespace
+//!  few objects of a namespace ─► one look each        many ─► a list of the namespace,
+//!                                                             if it does not hold far more
 //! ```
 //!
 //! A request costs about as much as some dozens of objects that nobody asked
@@ -101,6 +102,12 @@ impl Near {
             Some(namespace) => all.within(namespace),
             None => all,
         })
+    }
+
+    /// Returns how many objects may come after the first page before looking at
+    /// each would be less.
+    pub(super) fn at_most(&self) -> usize {
+        self.places.len() * STRANGERS_PER_REQUEST
     }
 
     fn requests(&self) -> usize {
@@ -222,6 +229,15 @@ mod tests {
         assert_eq!(requests(16, 1), None);
         assert_eq!(requests(1, 2_000), None);
         assert_eq!(requests(16, 2_000), None);
+    }
+
+    #[test]
+    fn a_list_of_a_namespace_reads_no_more_than_the_looks_are_worth() {
+        let near = |each| Near::groups(&order(1, each), 0..each).remove(0);
+        assert_eq!(near(8).scope(), None);
+        assert!(near(9).scope().is_some());
+        assert_eq!(near(9).at_most(), 450);
+        assert_eq!(near(2_000).at_most(), 100_000);
     }
 
     #[test]

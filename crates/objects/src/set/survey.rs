@@ -103,9 +103,10 @@ where
         let Some(scope) = near.scope() else { return self.each(&near.places).await };
         let mut open = Wanted::new(self.order, &near.places);
         let mut found = Vec::with_capacity(near.places.len());
-        let ended = self.pages(&scope, usize::MAX, &mut open, &mut found).await;
+        let ended = self.pages(&scope, near.at_most(), &mut open, &mut found).await;
         match ended {
-            Ok(_) => found.extend(self.absent(open).await),
+            Ok(Swept::Whole) => found.extend(self.absent(open).await),
+            Ok(Swept::TooMany) => found.extend(self.each(&open.left()).await),
             Err(error) => {
                 let left = open.left();
                 found.extend(if may_not_list(&error) {

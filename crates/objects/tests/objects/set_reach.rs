@@ -145,4 +145,21 @@ async fn who_may_not_list_everywhere_and_who_has_a_huge_cluster_looks_closer() {
         all_same(&diff(&wide, without_inventory(town(17, 1))).await);
     });
     assert_eq!(spent.await, [1, 17], "a first page that says how many more there are");
+
+    // Nine in one namespace are worth 450 others after the first page, and no more.
+    let nine = || -> Vec<Object> {
+        (0..9).map(|n| harbour.config_map(&format!("z{n}"), json!({ "k": "v" }))).collect()
+    };
+    let walk = Settings { walk: Walk::Compare, ..Settings::default() };
+    for change in [Change::Created, Change::Unchanged] {
+        let spent = asked(&harbour, async {
+            let report = harbour.apply_set(nine(), walk).await.unwrap();
+            assert_eq!(report.count(change), 9, "{:?}", story(&report));
+        });
+        assert_eq!(spent.await, [1, 9], "{change:?}: the first page, and a look each");
+    }
+    let spent = asked(&harbour, async {
+        all_same(&diff(&wide, Set::new(nine(), harbour.namespace.name())).await);
+    });
+    assert_eq!(spent.await, [1, 9]);
 }
