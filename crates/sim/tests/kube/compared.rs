@@ -16,6 +16,8 @@ const SECRET: &str =
     "{ apiVersion: v1, kind: Secret, metadata: { name: s }, stringData: { k: v } }";
 const OTHER_SELECTOR: &str = "{ apiVersion: apps/v1, kind: Deployment, metadata: { name: web }, spec: { selector: { matchLabels: { app: other } }, template: { metadata: { labels: { app: other } }, spec: { containers: [{ name: c, image: x }] } } } }";
 const MISMATCHED: &str = "{ apiVersion: apps/v1, kind: Deployment, metadata: { name: odd }, spec: { selector: { matchLabels: { app: a } }, template: { metadata: { labels: { app: b } }, spec: { containers: [{ name: c, image: x }] } } } }";
+/// For a state that no object is ever in: it is made, and never changed.
+const AT_ONE: &str = "{ apiVersion: v1, kind: ConfigMap, metadata: { name: one, resourceVersion: '1' }, data: { k: v } }";
 const BAD_NAME: &str = "{ apiVersion: v1, kind: ConfigMap, metadata: { name: a_b } }";
 
 /// What is compared as text.
@@ -29,6 +31,8 @@ const SAID: &[Line] = &[
     ("create -f -", BAD_NAME),
     ("create -f -", MISMATCHED),
     ("apply -f -", OTHER_SELECTOR),
+    ("apply --server-side -f -", AT_ONE),
+    ("apply --server-side -f -", AT_ONE),
     ("get configmap nothing", ""),
     ("delete deployment nothing", ""),
     ("get nonsense", ""),

@@ -66,6 +66,11 @@ impl State {
         }
         let live = place.shown(&current);
         let merged = merge::apply(&live, &config, &manager, write.force, &now, place.shape())?;
+        // Conflicts of managers are told before one of versions.
+        let version = object::meta(&config, "resourceVersion");
+        if !["", "0", object::meta(&current, "resourceVersion")].contains(&version) {
+            return Err(Refusal::modified(&place.resource.key, &place.name));
+        }
         let after = self.settled(place, &current, place.taken(merged), write)?;
         Ok((self.finish_update(place, &current, after, write, Operation::Apply), false))
     }
@@ -86,7 +91,10 @@ impl State {
         }
         let manager = place.manager(write, Operation::Apply);
         let now = self.clock.stamp();
-        let merged = merge::apply(&json!({}), config, &manager, true, &now, place.shape())?;
+        let mut config = config.clone();
+        // Unlike a create, an apply may say which version it is for.
+        object::metadata(&mut config).remove("resourceVersion");
+        let merged = merge::apply(&json!({}), &config, &manager, true, &now, place.shape())?;
         let (mut object, _) = self.new_object(place, merged.clone(), write)?;
         let owners = merged["metadata"]["managedFields"].clone();
         object::metadata(&mut object).insert("managedFields".to_owned(), owners);
