@@ -79,3 +79,12 @@ fn arguments_reach_cargo() {
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(printed.starts_with("test --workspace --no-fail-fast -p rig\n"), "{printed}");
 }
+
+#[test]
+fn what_a_test_has_measured_is_shown_at_the_end() {
+    let remark = "echo '3 of 4 were right' >> \"$SEAWORTHY_TEST_REMARKS\"";
+    let output = test_with(&format!("{remark}; {PASSED}"), &["--quick"]);
+    assert!(output.status.success());
+    assert!(said(&output).contains("      remark 3 of 4 were right\n"), "{}", said(&output));
+    assert_eq!(last_line(&output), "7 passed, 0 failed, 0 skipped");
+}

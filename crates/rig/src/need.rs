@@ -132,6 +132,16 @@ pub fn skip<T>(reason: &str) -> Option<T> {
     None
 }
 
+/// Says what a test has measured, also where it passes and nobody reads what it
+/// prints: `cargo xtask test` shows it at the end.
+pub fn remark(text: &str) {
+    say("Remark", text);
+    if let Some(path) = &Settings::get().remarks {
+        let line = format!("{}\n", text.replace('\n', " "));
+        add(path, line.as_bytes()).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    }
+}
+
 /// Returns the paths of components if all are there, or records the skip.
 #[track_caller]
 fn present(names: &[&str]) -> Option<Vec<PathBuf>> {
@@ -200,7 +210,12 @@ fn this_binary() -> String {
 fn append(path: &Path, skip: &Skip) -> std::io::Result<()> {
     let mut line = serde_json::to_vec(skip)?;
     line.push(b'\n');
-    File::options().create(true).append(true).open(path)?.write_all(&line)
+    add(path, &line)
+}
+
+/// Other processes add lines, too: each is one write.
+fn add(path: &Path, line: &[u8]) -> std::io::Result<()> {
+    File::options().create(true).append(true).open(path)?.write_all(line)
 }
 
 #[cfg(test)]

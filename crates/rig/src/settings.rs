@@ -7,6 +7,7 @@
 //! | `SEAWORTHY_RIG_SHARED` | folder of the control plane that tests share; set by `cargo xtask test` | each test process starts one when first needed |
 //! | `SEAWORTHY_TEST_TIER` | highest tier of components that tests may use; `--quick` sets 0, `--all` 3 | 2 |
 //! | `SEAWORTHY_TEST_SKIPS` | file that receives one JSON line per skipped test; set by `cargo xtask test` | skips are only said on stderr |
+//! | `SEAWORTHY_TEST_REMARKS` | file that receives a line for what a test has measured; set by `cargo xtask test` | remarks are only said on stderr |
 //! | `XDG_CACHE_HOME`, `HOME`, `PATH`, `TMPDIR` | as everywhere | |
 //!
 //! Children of a run also carry `SEAWORTHY_RIG_RUN`, the mark by which the
@@ -22,6 +23,8 @@ pub const RUN_MARK: &str = "SEAWORTHY_RIG_RUN";
 pub const SHARED: &str = "SEAWORTHY_RIG_SHARED";
 /// Names the file that skips are appended to.
 pub const SKIPS: &str = "SEAWORTHY_TEST_SKIPS";
+/// Names the file that remarks are appended to.
+pub const REMARKS: &str = "SEAWORTHY_TEST_REMARKS";
 /// Names the highest tier that tests may use.
 pub const TIER: &str = "SEAWORTHY_TEST_TIER";
 
@@ -38,6 +41,8 @@ pub struct Settings {
     pub tier: u8,
     /// The file that skips are appended to.
     pub skips: Option<PathBuf>,
+    /// The file that remarks are appended to.
+    pub remarks: Option<PathBuf>,
 }
 
 impl Settings {
@@ -60,6 +65,7 @@ impl Settings {
             shared: set(SHARED),
             tier,
             skips: set(SKIPS),
+            remarks: set(REMARKS),
         }
     }
 }

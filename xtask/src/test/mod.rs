@@ -2,6 +2,7 @@
 
 mod tally;
 
+use std::fs;
 use std::io::{BufRead, BufReader, Write, stdout};
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::time::Instant;
@@ -9,7 +10,7 @@ use std::time::Instant;
 use clap::Args;
 use rig::ControlPlane;
 use rig::say::{brief, say};
-use rig::settings::{SHARED, SKIPS, Settings, TIER};
+use rig::settings::{REMARKS, SHARED, SKIPS, Settings, TIER};
 
 use crate::rig::prepare;
 use crate::{cargo, report};
@@ -51,10 +52,11 @@ impl Test {
         };
         let scratch = tempfile::tempdir()?;
         let skips = scratch.path().join("skips.jsonl");
+        let remarks = scratch.path().join("remarks");
         let shared = if self.quick { None } else { start_shared(tier)? };
         let mut tests = cargo();
         tests.args(["test", "--workspace", "--no-fail-fast"]).args(&self.cargo_args);
-        tests.env(TIER, tier.to_string()).env(SKIPS, &skips);
+        tests.env(TIER, tier.to_string()).env(SKIPS, &skips).env(REMARKS, &remarks);
         if let Some(plane) = &shared {
             tests.env(SHARED, plane.access().dir());
         }
@@ -63,6 +65,9 @@ impl Test {
         drop(shared);
         tally.read_skips(&skips)?;
         say("Finished", format!("in {}", brief(began.elapsed())));
+        for remark in fs::read_to_string(&remarks).unwrap_or_default().lines() {
+            eprintln!("      remark {remark}");
+        }
         Ok(conclude(&tally, status))
     }
 }

@@ -79,17 +79,17 @@ async fn what_is_called_the_same_is_not_changed_by_an_apply() {
     assert!(tally.remembered > ROUNDS, "{tally:#?}");
 }
 
-#[expect(clippy::print_stdout, reason = "the rate of false doubt is a result of this test")]
+/// The rate of false doubt is a result of this test.
 fn report(tally: &Tally) {
     let Tally { same, doubt_right, doubt_wrong, remembered, refused, .. } = tally;
     let wrong: usize = doubt_wrong.values().sum();
     let unchanged = same + wrong;
-    println!(
+    rig::need::remark(&format!(
         "{unchanged} applies that change nothing: {same} seen, {wrong} doubted for nothing ({} %); \
          {doubt_right} doubts were right, {refused} wishes refused, {remembered} doubts remembered",
         100 * wrong / unchanged.max(1)
-    );
-    println!("doubts for nothing: {doubt_wrong:#?}");
+    ));
+    rig::need::remark(&format!("doubts for nothing: {doubt_wrong:?}"));
 }
 
 async fn establish(harbour: &Harbour, group: &str) -> Vec<Object> {
