@@ -48,6 +48,8 @@ pub struct Watch {
     ready: VecDeque<Sighting>,
     /// How many connections in a row have ended without a word.
     mute: u32,
+    /// Whether a connection was opened since somebody asked.
+    opened: bool,
 }
 
 /// A connection on which events arrive, one on a line.
@@ -77,6 +79,7 @@ impl Cluster {
             open: None,
             ready: VecDeque::new(),
             mute: 0,
+            opened: false,
         }
     }
 
@@ -111,6 +114,18 @@ impl Watch {
         self.from.is_some()
     }
 
+    /// Returns whether a connection was opened since this was last asked. A
+    /// watch over what does not change is open for hours without a sighting.
+    pub(crate) fn take_opened(&mut self) -> bool {
+        std::mem::take(&mut self.opened)
+    }
+
+    /// Forgets what was seen: the next sighting is a list.
+    pub(crate) fn begin_anew(&mut self) {
+        (self.from, self.open) = (None, None);
+        self.ready.clear();
+    }
+
     async fn connect(&mut self, from: &str) -> Result<(), ApiError> {
         let resource = self.cluster.resource(self.scope.kind()).await?;
         let ask = self.scope.ask(&resource, "watch");
@@ -121,7 +136,10 @@ impl Watch {
             .with("timeoutSeconds", LIFETIME)
             .with("resourceVersion", from);
         match self.cluster.stream(&ask).await {
-            Ok(body) => self.open = Some(Connection { body, rest: Vec::new(), spoke: false }),
+            Ok(body) => {
+                self.open = Some(Connection { body, rest: Vec::new(), spoke: false });
+                self.opened = true;
+            }
             Err(error) if matches!(error.trouble(), Trouble::Expired) => self.from = None,
             Err(error) => return Err(error),
         }
@@ -140,6 +158,8 @@ impl Watch {
         };
         for line in connection.lines(&heard) {
             if let Err(trouble) = self.take(&line) {
+                // Whoever talks nonsense is not open to us.
+                self.opened = false;
                 let error = ApiError::new(&self.tried, trouble);
                 return Err(self.broken(error));
             }

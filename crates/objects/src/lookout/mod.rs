@@ -23,11 +23,13 @@ pub(crate) use pace::{Pace, pause_after};
 pub(crate) use spread::{Place, spread};
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use events::Clock;
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
+use tokio::sync::Notify;
 
 use crate::{ApiError, Cluster, Object, ObjectId, Scope, Sighting};
 use post::Post;
@@ -38,6 +40,8 @@ pub(crate) struct Lookout {
     clock: Clock,
     unserved: Unserved,
     views: Vec<View>,
+    /// Rings at a post to have it list everything again.
+    bells: Vec<Arc<Notify>>,
     watching: FuturesUnordered<BoxFuture<'static, (Post, Result<Sighting, ApiError>)>>,
 }
 
@@ -84,7 +88,8 @@ pub(crate) enum News {
 impl Lookout {
     pub(crate) fn new(cluster: &Cluster, clock: Clock, unserved: Unserved) -> Self {
         let watching = FuturesUnordered::new();
-        Self { cluster: cluster.clone(), clock, unserved, views: Vec::new(), watching }
+        let (views, bells) = (Vec::new(), Vec::new());
+        Self { cluster: cluster.clone(), clock, unserved, views, bells, watching }
     }
 
     /// Begins to look at a scope. Where not even a list is allowed, the named
@@ -94,12 +99,18 @@ impl Lookout {
         self.views.push(View::default());
         let post =
             Post::new(id, self.cluster.clone(), self.clock, scope, named).when(self.unserved);
+        self.bells.push(post.bell());
         self.watching.push(Box::pin(post.next()));
         id
     }
 
     pub(crate) fn view(&self, post: PostId) -> &View {
         &self.views[post.0]
+    }
+
+    /// Has a post look at everything anew, since what it saw may be old.
+    pub(crate) fn look_again(&self, post: PostId) {
+        self.bells[post.0].notify_one();
     }
 
     /// Waits for news; for ever where nothing is looked at. May be dropped at

@@ -1,8 +1,10 @@
 //! One scope, seen in the best way that is allowed.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use events::Clock;
+use tokio::sync::Notify;
 
 use super::{Pace, PostId, Unserved, pause_after};
 use crate::{ApiError, Cluster, Kind, Object, ObjectId, Scope, Sighting, Trouble, Watch};
@@ -18,6 +20,8 @@ pub(super) struct Post {
     unserved: Unserved,
     pause: Duration,
     errors_in_a_row: u32,
+    /// Rings when everything is to be looked at anew.
+    bell: Arc<Notify>,
 }
 
 /// From the best way to the worst.
@@ -44,7 +48,12 @@ impl Post {
     ) -> Self {
         let way = Way::Watch(Box::new(cluster.watch(scope.clone())));
         let (pause, errors_in_a_row, unserved) = (Duration::ZERO, 0, Unserved::Mistake);
-        Self { id, cluster, clock, scope, named, way, unserved, pause, errors_in_a_row }
+        let bell = Arc::default();
+        Self { id, cluster, clock, scope, named, way, unserved, pause, errors_in_a_row, bell }
+    }
+
+    pub(super) fn bell(&self) -> Arc<Notify> {
+        Arc::clone(&self.bell)
     }
 
     pub(super) fn when(self, unserved: Unserved) -> Self {
@@ -52,10 +61,21 @@ impl Post {
     }
 
     pub(super) async fn next(mut self) -> (Self, Result<Sighting, ApiError>) {
+        let bell = self.bell();
         if !self.pause.is_zero() {
-            self.clock.sleep(self.pause).await;
+            tokio::select! {
+                () = self.clock.sleep(self.pause) => {}
+                // A pause after an error is for the API's sake, and is kept.
+                () = bell.notified(), if self.errors_in_a_row == 0 => {}
+            }
         }
-        let mut seen = self.look().await;
+        let mut seen = loop {
+            tokio::select! {
+                biased;
+                () = bell.notified() => self.way.begin_anew(),
+                seen = self.look() => break seen,
+            }
+        };
         if let Err(error) = &seen
             && self.unserved == Unserved::Gone
             && is_gone_with_its_kind(&self.cluster, self.scope.kind(), error).await
@@ -65,11 +85,13 @@ impl Post {
         }
         self.pause = match &seen {
             Ok(sighting) => {
-                self.errors_in_a_row = 0;
+                // A list alone does not say that the watch will open.
+                let lists = matches!(self.way, Way::Watch(_)) && is_list(sighting);
+                self.errors_in_a_row = if lists { self.errors_in_a_row } else { 0 };
                 self.way.pause_after(sighting)
             }
             Err(error) => {
-                self.errors_in_a_row += 1;
+                self.errors_in_a_row = if self.way.has_opened() { 1 } else { self.errors_in_a_row + 1 };
                 self.fall_back(error);
                 pause_after(error.class(), self.errors_in_a_row)
             }
@@ -106,6 +128,10 @@ impl Post {
     }
 }
 
+fn is_list(sighting: &Sighting) -> bool {
+    matches!(sighting, Sighting::Everything(_))
+}
+
 async fn is_gone_with_its_kind(cluster: &Cluster, kind: &Kind, error: &ApiError) -> bool {
     let unserved = matches!(error.trouble(), Trouble::KindMissing { .. });
     unserved && matches!(cluster.still_serves(kind).await, Ok(false))
@@ -118,6 +144,21 @@ fn is_not_offered(error: &ApiError) -> bool {
 // === impl Way ===
 
 impl Way {
+    /// A poll looks at everything each time.
+    fn begin_anew(&mut self) {
+        if let Self::Watch(watch) = self {
+            watch.begin_anew();
+        }
+    }
+
+    /// Returns whether a watch was open since the last error.
+    fn has_opened(&mut self) -> bool {
+        match self {
+            Self::Watch(watch) => watch.take_opened(),
+            Self::List(_) | Self::Get(_) => false,
+        }
+    }
+
     fn pause_after(&mut self, sighting: &Sighting) -> Duration {
         match (self, sighting) {
             (Self::List(poll) | Self::Get(poll), Sighting::Everything(all)) => poll.after(all),

@@ -19,6 +19,8 @@ pub(super) struct Awaited {
     /// Which life was there first: to be deleted is to lose that one.
     first: Option<String>,
     there: bool,
+    /// The version that was seen last.
+    version: Option<String>,
     /// Since when it is not there.
     absent_since: Duration,
     judgement: Judgement,
@@ -38,6 +40,8 @@ pub(super) enum State {
     Met,
     /// Met for a while, but not for long enough.
     Holding,
+    /// Met when it was last seen, and nobody knows whether it still is.
+    Unsure,
     Waiting(String),
     Missed(Miss),
 }
@@ -48,6 +52,7 @@ impl Awaited {
             seen: false,
             first: None,
             there: false,
+            version: None,
             absent_since: at,
             judgement: Judgement::NotYet("it is not seen yet".to_owned()),
             met_since: None,
@@ -69,6 +74,7 @@ impl Awaited {
             None => self.judge_absence(at, wait),
         };
         self.there = object.is_some();
+        self.version = object.and_then(|one| one.text("/metadata/resourceVersion")).map(Into::into);
         self.met_since = match self.judgement {
             Judgement::Met => self.met_since.or(Some(at)),
             Judgement::NotYet(_) | Judgement::Untold(_) => None,
@@ -79,6 +85,16 @@ impl Awaited {
         let pods_tell = object.is_some_and(|object| makes_pods(object.kind()));
         if own.is_some() || self.met_since.is_some() || !pods_tell {
             self.suffer(at, own);
+        }
+    }
+
+    /// Takes in what a list saw, before which nobody may have looked. What has
+    /// changed meanwhile may have broken and healed, so it holds from now on.
+    pub(super) fn see_after_gap(&mut self, at: Duration, wait: &Wait, object: Option<&Object>) {
+        let before = self.version.take();
+        self.see(at, wait, object);
+        if self.version != before && !self.over {
+            self.met_since = self.met_since.map(|_| at);
         }
     }
 
@@ -108,6 +124,17 @@ impl Awaited {
         let gone = self.first.is_some();
         let says = if gone { "it was there, and is gone" } else { "it is not there" };
         Judgement::NotYet(says.to_owned())
+    }
+
+    /// Returns whether it has reached the goal for good, so that no look can
+    /// say anything else.
+    pub(super) fn is_over(&self) -> bool {
+        self.over
+    }
+
+    /// Returns whether the last look found it to be what is wanted.
+    pub(super) fn is_met(&self) -> bool {
+        self.judgement == Judgement::Met
     }
 
     /// Returns whether anybody has looked yet.

@@ -17,6 +17,20 @@ pub(super) struct Group {
     /// By id; under none stands that nobody is there yet.
     pub(super) members: BTreeMap<Option<ObjectId>, Member>,
     errors: LookErrors,
+    sight: Sight,
+}
+
+/// What is known of what was seen last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sight {
+    /// The watch tells of every change.
+    Watched,
+    /// Looking failed since: there may have been changes.
+    Broken,
+    /// A list was asked for, which says how things stand.
+    Asked { broken: bool },
+    /// That list has come, and the watch goes on from it.
+    Confirmed,
 }
 
 /// Somebody who is waited for.
@@ -26,35 +40,56 @@ pub(super) struct Member {
     /// What lies behind it, as far as the watches tell.
     chain: Vec<String>,
     told: Option<(State, Vec<String>)>,
+    /// Whether looking has failed since it was seen.
+    broken: bool,
+}
+
+/// How an object was looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Looked {
+    /// In the first list of all.
+    First,
+    /// In a later one.
+    AfterGap,
+    /// Because it has changed.
+    AtChange,
 }
 
 impl Group {
     pub(super) fn of_named(post: PostId, ids: Vec<ObjectId>) -> Self {
         let members = ids.into_iter().map(|id| (Some(id), Member::new(Duration::ZERO)));
-        Self { post, each: None, members: members.collect(), errors: LookErrors::default() }
+        Self::new(post, None, members.collect())
     }
 
     pub(super) fn of_each(post: PostId, scope: Scope) -> Self {
-        let members = [(None, Member::new(Duration::ZERO))].into();
-        Self { post, each: Some(scope), members, errors: LookErrors::default() }
+        Self::new(post, Some(scope), [(None, Member::new(Duration::ZERO))].into())
+    }
+
+    fn new(post: PostId, each: Option<Scope>, members: BTreeMap<Option<ObjectId>, Member>) -> Self {
+        Self { post, each, members, errors: LookErrors::default(), sight: Sight::Watched }
     }
 
     /// Takes in all there is.
     pub(super) fn see_all(&mut self, at: Duration, wait: &Wait, view: &View) {
         self.errors.end_row();
+        self.sight = match self.sight {
+            Sight::Asked { .. } | Sight::Confirmed => Sight::Confirmed,
+            Sight::Watched | Sight::Broken => Sight::Watched,
+        };
         if self.each.is_some() {
             let known: Vec<ObjectId> = self.members.keys().flatten().cloned().collect();
             let first = self.members.contains_key(&None);
             let there = view.objects().map(|object| object.id().clone());
             let all: Vec<ObjectId> = known.into_iter().chain(there).collect();
             for id in all {
-                self.see_each(at, wait, &id, view.get(&id), first);
+                let how = if first { Looked::First } else { Looked::AfterGap };
+                self.see_each(at, wait, &id, view.get(&id), how);
             }
             self.see_nobody(at, wait);
             return;
         }
         for (id, member) in &mut self.members {
-            member.awaited.see(at, wait, id.as_ref().and_then(|id| view.get(id)));
+            member.awaited.see_after_gap(at, wait, id.as_ref().and_then(|id| view.get(id)));
         }
     }
 
@@ -69,12 +104,12 @@ impl Group {
     ) {
         self.errors.end_row();
         if self.each.is_some() {
-            self.see_each(at, wait, id, view.get(id), false);
+            self.see_each(at, wait, id, view.get(id), Looked::AtChange);
             self.see_nobody(at, wait);
             self.settle(at, wait, tell);
         } else if let Some(member) = self.members.get_mut(&Some(id.clone())) {
             member.awaited.see(at, wait, view.get(id));
-            member.state = member.awaited.state(at, wait);
+            member.settle(at, wait, self.sight);
             member.tell(Some(id), None, at, wait, tell);
         }
     }
@@ -87,16 +122,19 @@ impl Group {
         wait: &Wait,
         id: &ObjectId,
         object: Option<&Object>,
-        first: bool,
+        how: Looked,
     ) {
         let key = Some(id.clone());
         let leaving = *wait.goal() == Goal::Deleted;
-        let joins = object.is_some() && (!leaving || first);
+        let joins = object.is_some() && (!leaving || how == Looked::First);
         if joins {
             self.members.entry(key.clone()).or_insert_with(|| Member::new(at));
         }
         let Some(member) = self.members.get_mut(&key) else { return };
-        member.awaited.see(at, wait, object);
+        match how {
+            Looked::First | Looked::AtChange => member.awaited.see(at, wait, object),
+            Looked::AfterGap => member.awaited.see_after_gap(at, wait, object),
+        }
         let finished = member.awaited.state(at, wait) == State::Met;
         if object.is_none() && !leaving && !finished {
             self.members.remove(&key);
@@ -114,18 +152,43 @@ impl Group {
     /// Takes in that looking failed.
     pub(super) fn fail(&mut self, error: &ApiError) {
         self.errors.add(error);
+        self.sight = match self.sight {
+            Sight::Watched | Sight::Broken | Sight::Confirmed => Sight::Broken,
+            Sight::Asked { .. } => Sight::Asked { broken: true },
+        };
+    }
+
+    /// Returns whether somebody has reached the goal, and looking failed since.
+    pub(super) fn is_doubted(&self) -> bool {
+        self.sight == Sight::Broken
+            && self.members.values().any(|member| member.state == State::Unsure)
+    }
+
+    /// Returns whether nobody has asked whether what was seen is still so.
+    pub(super) fn is_unconfirmed(&self) -> bool {
+        matches!(self.sight, Sight::Watched | Sight::Broken)
+    }
+
+    /// Takes in that a list was asked for.
+    pub(super) fn ask(&mut self) {
+        self.sight = Sight::Asked { broken: self.sight == Sight::Broken };
+    }
+
+    /// Takes in that what was confirmed is not what is waited for.
+    pub(super) fn forget_confirmation(&mut self) {
+        if self.sight == Sight::Confirmed {
+            self.sight = Sight::Watched;
+        }
     }
 
     /// Reads everybody's state again, and tells what is new.
     pub(super) fn settle(&mut self, at: Duration, wait: &Wait, tell: &mut dyn FnMut(WaitEvent)) {
         let refused = self.errors.last.clone().filter(|_| self.errors.are_final());
         for (id, member) in &mut self.members {
-            member.state = match (&refused, member.awaited.state(at, wait)) {
-                (Some(error), state) if state != State::Met => {
-                    State::Missed(Miss::Refused(error.clone()))
-                }
-                (_, state) => state,
-            };
+            member.settle(at, wait, self.sight);
+            if let Some(error) = refused.clone().filter(|_| member.state != State::Met) {
+                member.state = State::Missed(Miss::Refused(error));
+            }
             member.tell(id.as_ref(), self.each.as_ref(), at, wait, tell);
         }
     }
@@ -151,7 +214,8 @@ impl Group {
     /// Returns when something may change without a look.
     pub(super) fn wakes(&self, wait: &Wait) -> Option<Duration> {
         let open = self.members.values().filter(|member| member.state != State::Met);
-        open.map(|member| member.awaited.wakes(wait)).min()
+        let sure = open.filter(|member| member.state != State::Unsure);
+        sure.map(|member| member.awaited.wakes(wait)).min()
     }
 
     pub(super) fn missed(&self, at: Duration, wait: &Wait) -> Vec<Missed> {
@@ -179,7 +243,21 @@ impl Group {
 impl Member {
     fn new(at: Duration) -> Self {
         let state = State::Waiting(String::new());
-        Self { awaited: Awaited::new(at), state, chain: Vec::new(), told: None }
+        Self { awaited: Awaited::new(at), state, chain: Vec::new(), told: None, broken: false }
+    }
+
+    /// Reads its state again. What was met when looking failed may not be so
+    /// any more, unless nothing can change it.
+    fn settle(&mut self, at: Duration, wait: &Wait, sight: Sight) {
+        let state = self.awaited.state(at, wait);
+        let sure = matches!(sight, Sight::Watched | Sight::Confirmed) || self.awaited.is_over();
+        self.state = match state {
+            State::Met if sure => State::Met,
+            State::Met if at >= wait.terms().timeout => State::Missed(Miss::TimedOut),
+            State::Met => State::Unsure,
+            state => state,
+        };
+        self.broken = matches!(sight, Sight::Broken | Sight::Asked { broken: true });
     }
 
     /// Takes in what the objects around it tell.
@@ -202,6 +280,9 @@ impl Member {
     ) -> String {
         match (id, each) {
             (None, Some(scope)) => format!("no {scope} is there"),
+            _ if self.broken && self.awaited.is_met() => {
+                format!("it had reached `{}`, and nobody could look since", wait.goal())
+            }
             _ => self.awaited.because(at, wait),
         }
     }
@@ -219,7 +300,8 @@ impl Member {
         tell: &mut dyn FnMut(WaitEvent),
     ) {
         let now = (self.state.clone(), self.chain.clone());
-        if self.told.as_ref() == Some(&now) || !self.awaited.is_seen() {
+        let asked = self.state == State::Unsure && !self.broken;
+        if self.told.as_ref() == Some(&now) || !self.awaited.is_seen() || asked {
             return;
         }
         match (&self.state, id) {
@@ -227,7 +309,7 @@ impl Member {
             (State::Holding, Some(id)) => {
                 tell(WaitEvent::Holding { id: id.clone(), stable: wait.terms().stable });
             }
-            (State::Waiting(_), id) => {
+            (State::Waiting(_) | State::Unsure, id) => {
                 let because = self.because(self.says(id, each, at, wait));
                 tell(WaitEvent::Waiting { id: id.cloned(), because });
             }

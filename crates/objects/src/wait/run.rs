@@ -137,9 +137,13 @@ impl Run<'_> {
         loop {
             let (at, grace) = (self.at(), self.wait.terms().grace);
             self.silence.listen(at, grace, &mut self.groups);
-            if self.members().all(|(_, state)| *state == State::Met) && self.is_complete() {
+            if self.members().all(|(_, state)| *state == State::Met)
+                && self.is_complete()
+                && self.is_current()
+            {
                 return Ok(self.met());
             }
+            self.ask_again();
             if self.members().any(|(_, state)| matches!(state, State::Missed(_))) {
                 return Err(self.unmet().await);
             }
@@ -161,6 +165,29 @@ impl Run<'_> {
 
     fn is_complete(&self) -> bool {
         self.groups.iter().all(|group| self.lookout.view(group.post).is_complete())
+    }
+
+    /// A watch that is quiet may be dead. Who waits for a change hears of it at
+    /// once; who trusts that nothing changes has to have looked at the end.
+    fn is_current(&self) -> bool {
+        self.wait.terms().stable.is_zero() || !self.groups.iter().any(Group::is_unconfirmed)
+    }
+
+    /// Asks for a list where what was seen may not be so any more.
+    fn ask_again(&mut self) {
+        let at = self.at();
+        let reached = |(_, state): (_, &State)| matches!(state, State::Met | State::Unsure);
+        let all = self.members().all(reached) && self.is_complete();
+        let last = all && !self.wait.terms().stable.is_zero();
+        for group in &mut self.groups {
+            if group.is_doubted() || (last && group.is_unconfirmed()) {
+                group.ask();
+                self.lookout.look_again(group.post);
+                group.settle(at, self.wait, self.tell);
+            } else if !all {
+                group.forget_confirmation();
+            }
+        }
     }
 
     fn settle(&mut self) {

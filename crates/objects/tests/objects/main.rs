@@ -38,6 +38,7 @@ mod set_reach;
 mod set_untried;
 mod status_real;
 mod wait;
+mod wait_blind;
 mod wait_faults;
 mod wait_untold;
 mod wait_workloads;
