@@ -64,6 +64,43 @@ fn the_second_ctrl_c_of_a_delete_does_not_wait_and_loses_nothing() {
     assert!(!quay.kubectl(&["get", "cm", "-o", "name"]).contains("configmap/a\n"));
 }
 
+/// The first Ctrl-C keeps the rest from being forced, the second does not wait.
+#[test]
+fn ctrl_c_stops_the_removal_of_finalizers() {
+    let Some(quay) = Quay::reach() else { return };
+    let held = |name: &str| {
+        format!(
+            "{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}, finalizers: \
+             [example.com/stay]}}}}\n---\n"
+        )
+    };
+    quay.workplace.write("held.yaml", held("a") + &held("b"));
+    assert_eq!(quay.run("apply", &["-f", "held.yaml"]).exit, 0);
+    let force = ["-f", "held.yaml", "--timeout", "1s", "--force-finalizers"];
+    let proxy = quay.proxy();
+    hold(&proxy, "patch");
+    let child = quay.start_as("proxied", "delete", &force);
+    until_asked(&proxy, "patch");
+    let (exit, said) = interrupt_twice(child);
+    assert_eq!(exit, 5, "{said}");
+    assert!(said.contains("what was under way may have arrived"), "{said}");
+    // Once, and the answer comes: what was sent is told, the other is left alone.
+    proxy.behave();
+    let slow = Fault::Delay(Duration::from_secs(2));
+    proxy.add(Rule::always(Matching::class("patch", "configmaps"), slow));
+    let before = proxy.counts().borrow().of("patch", "configmaps");
+    let child = quay.start_as("proxied", "delete", &force);
+    let mut counts = proxy.counts();
+    let asked = counts.wait_for(|counts| counts.of("patch", "configmaps") > before);
+    tokio::runtime::Runtime::new().unwrap().block_on(asked).unwrap();
+    let (exit, said) = interrupt(child);
+    assert_eq!(exit, 5, "{said}");
+    assert_eq!(said.matches("Forced configmap/").count(), 1, "{said}");
+    assert_eq!(quay.kubectl(&["get", "cm", "-o", "name"]).matches("map/").count(), 2, "{said}");
+    let ended = quay.run("delete", &[&force[..], &["--ignore-not-found"]].concat());
+    assert_eq!(ended.exit, 0, "{ended}");
+}
+
 /// It only looks, so that the first is enough, and one more does no harm.
 #[test]
 fn a_wait_ends_at_the_first_ctrl_c() {

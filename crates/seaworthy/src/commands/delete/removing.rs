@@ -72,7 +72,8 @@ impl Work {
         let mut ended = self.remove(wave, signals, shown).await?;
         for _ in 0..ROUNDS {
             let (Ended::Stuck(not_removed), Some(holders)) = (&ended, self.force) else { break };
-            let forced = self.force_all(&not_removed.stuck, holders, shown).await?;
+            let forcing = self.force_all(&not_removed.stuck, holders, signals, shown);
+            let Some(forced) = forcing.await? else { return Ok(Ended::Interrupted) };
             if forced.is_empty() {
                 break;
             }
@@ -93,24 +94,45 @@ impl Work {
         Ok(ended)
     }
 
+    /// Forces one after the other, and returns whom; none where a signal kept
+    /// the rest from it. What was sent is waited for.
     async fn force_all(
         &self,
         stuck: &[Waiting],
         holders: ForceHolders,
+        signals: &mut Signals,
         shown: &mut Shown<'_>,
-    ) -> Result<Vec<Doomed>, CommandError> {
-        let mut forced = Vec::new();
+    ) -> Result<Option<Vec<Doomed>>, CommandError> {
+        let (mut forced, mut stopped) = (Vec::new(), false);
         for waiting in stuck.iter().filter(|one| one.ended != Some(Impatience::Refused)) {
             let doomed = &waiting.doomed;
-            match force::force(&self.cluster, &self.means, doomed, holders).await {
+            let forcing = force::force(&self.cluster, &self.means, doomed, holders);
+            let mut forcing = std::pin::pin!(forcing);
+            let answer = loop {
+                tokio::select! {
+                    answer = &mut forcing => break answer,
+                    () = self.means.clock.sleep(FRAME) => shown.tick()?,
+                    signal = signals.next() => {
+                        if stopped {
+                            return Err(not_awaited());
+                        }
+                        shown.stopping(signal)?;
+                        stopped = true;
+                    }
+                }
+            };
+            match answer {
                 Ok(finalizers) => {
                     shown.forced(&doomed.id, &finalizers)?;
                     forced.push(doomed.clone());
                 }
                 Err(error) => shown.not_forced(&doomed.id, &error),
             }
+            if stopped {
+                return Ok(None);
+            }
         }
-        Ok(forced)
+        Ok(Some(forced))
     }
 
     async fn remove(
