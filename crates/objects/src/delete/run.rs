@@ -147,11 +147,12 @@ where
             }
             Err(error) => {
                 removal.errors.add_final(error.clone());
+                // The end tells one that does not pass.
                 if error.class.is_retryable() {
                     let pause = pause_after(error.class, removal.errors.in_a_row);
                     self.again.push((at + pause, index));
+                    (self.tell)(RemovalEvent::Trouble { error });
                 }
-                (self.tell)(RemovalEvent::Trouble { error });
             }
         }
     }

@@ -247,7 +247,26 @@ fn errors_while_waiting_are_told_and_never_taken_for_gone() {
     assert_eq!(ran.exit, 6, "{ran}");
     assert!(ran.stderr.contains("Trouble could not delete configmap/held"), "{ran}");
     assert!(ran.stderr.contains("2 looks failed"), "{ran}");
+    assert!(ran.stderr.contains("; 2 looks failed on the way"), "{ran}");
     assert_eq!(quay.run("delete", &["cm/held", "--timeout", "1s", "--force-finalizers"]).exit, 0);
+}
+
+/// Also where all went well in the end, and where the error is one that does not pass.
+#[test]
+fn looks_that_failed_are_told_and_counted() {
+    let Some(quay) = Quay::reach() else { return };
+    quay.make_held();
+    let proxy = quay.proxy();
+    for code in [403, 500, 403] {
+        proxy.add(Rule::next(1, Matching::class("list", "configmaps"), Fault::Status(code)));
+    }
+    let force = ["cm/held", "--timeout", "5s", "--force-finalizers", "-o", "json"];
+    let ran = quay.run_as("proxied", "delete", &force);
+    assert_eq!(ran.exit, 0, "{ran}");
+    let record: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert!(record["failedLooks"].as_u64().unwrap() >= 2, "{ran}");
+    assert!(ran.stderr.contains("Trouble could not list configmap"), "{ran}");
+    assert!(ran.stderr.contains("looks failed on the way"), "{ran}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What `delete` shows, and how it ends.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use events::{Clock, Failure};
@@ -38,6 +38,10 @@ pub(super) struct Shown<'a> {
     not_forced: BTreeMap<ObjectId, String>,
     /// Who is meant by a name on the board.
     awaited: BTreeMap<String, ObjectId>,
+    /// How many looks and requests failed on the way.
+    failed_looks: u32,
+    /// Troubles that do not pass, each told once.
+    troubles: BTreeSet<String>,
     exit: Exit,
 }
 
@@ -56,6 +60,8 @@ impl<'a> Shown<'a> {
             records,
             not_forced,
             awaited: BTreeMap::new(),
+            failed_looks: 0,
+            troubles: BTreeSet::new(),
             exit: Exit::Done,
         }
     }
@@ -102,13 +108,19 @@ impl<'a> Shown<'a> {
             RemovalEvent::Warned { id, warning } => {
                 self.board.say("Warning", &format!("{id}: {warning}"))?;
             }
-            // One that does not pass is told at the end.
-            RemovalEvent::Trouble { error } if error.class.is_retryable() => {
-                self.board.say("Trouble", &error.to_string())?;
-            }
-            RemovalEvent::Trouble { .. } => {}
+            RemovalEvent::Trouble { error } => self.trouble(error)?,
         }
         self.board.sum(format!("{} of {} deleted", self.done, self.all));
+        Ok(())
+    }
+
+    /// One that does not pass comes again with every look.
+    fn trouble(&mut self, error: &Failure) -> io::Result<()> {
+        self.failed_looks += 1;
+        let words = error.to_string();
+        if error.class.is_retryable() || self.troubles.insert(words.clone()) {
+            self.board.say("Trouble", &words)?;
+        }
         Ok(())
     }
 
@@ -271,15 +283,21 @@ impl<'a> Shown<'a> {
             all if self.done == all => format!("{} in {took}", count(all, "object")),
             all => format!("{} of {} deleted in {took}", self.done, count(all, "object")),
         };
-        self.board.say(verb, &words)?;
+        let failed = match self.failed_looks {
+            0 => String::new(),
+            1 => "; 1 look failed on the way".to_owned(),
+            many => format!("; {many} looks failed on the way"),
+        };
+        self.board.say(verb, &format!("{words}{failed}"))?;
         let mode = if self.dry_run { "dry-run" } else { "for-real" };
         self.finish(mode)
     }
 
     fn finish(self, mode: &str) -> Result<(), CommandError> {
         if self.ui.output() == Output::Json {
-            let whole = json!({ "mode": mode, "whole": self.exit == Exit::Done });
-            envelope::print("delete", self.exit, self.records, whole, self.ui)?;
+            let more = json!({ "mode": mode, "whole": self.exit == Exit::Done,
+                "failedLooks": self.failed_looks });
+            envelope::print("delete", self.exit, self.records, more, self.ui)?;
         }
         CommandError::unless_done(self.exit)
     }
