@@ -196,6 +196,44 @@ fn ctrl_c_says_what_was_still_awaited() {
     assert_eq!(quay.run("delete", &["cm/held", "--timeout", "1s", "--force-finalizers"]).exit, 0);
 }
 
+/// Whatever became of it: gone, awaited, or never asked for.
+#[test]
+fn every_object_of_an_interrupted_delete_has_a_record() {
+    let Some(quay) = Quay::reach() else { return };
+    quay.make_held();
+    let maps = (0..50).map(|index| {
+        format!(
+            "{{apiVersion: v1, kind: ConfigMap, metadata: {{name: m{index:02}, labels: {{app: \
+             many}}}}}}\n---\n"
+        )
+    });
+    quay.workplace.write("many.yaml", maps.collect::<String>());
+    assert_eq!(quay.run("apply", &["-f", "many.yaml"]).exit, 0);
+    let proxy = quay.proxy();
+    let slow = Fault::Delay(Duration::from_secs(3));
+    proxy.add(Rule::always(Matching::class("delete", "configmaps"), slow));
+    let args = ["cm/held", "-f", "many.yaml", "-o", "json"];
+    let mut child = quay.start_as("proxied", "delete", &args);
+    let mut counts = proxy.counts();
+    let asked = counts.wait_for(|counts| counts.of("delete", "configmaps") >= 32);
+    tokio::runtime::Runtime::new().unwrap().block_on(asked).unwrap();
+    let mut out = child.stdout.take().unwrap();
+    let (exit, said) = interrupt(child);
+    assert_eq!(exit, 5, "{said}");
+    let mut text = String::new();
+    std::io::Read::read_to_string(&mut out, &mut text).unwrap();
+    let record: Value = serde_json::from_str(&text).unwrap();
+    let objects = record["objects"].as_array().unwrap();
+    let count = |result: &str| objects.iter().filter(|one| one["result"] == result).count();
+    assert_eq!(objects.len(), 51, "{text}");
+    assert_eq!((count("awaited"), count("left")), (32, 19), "{text}");
+    assert!(said.contains("Left 19 objects, not asked for"), "{said}");
+    proxy.behave();
+    assert_eq!(quay.run("delete", &["cm", "-l", "app=many"]).exit, 0);
+    let force = ["cm/held", "--timeout", "1s", "--force-finalizers", "--ignore-not-found"];
+    assert_eq!(quay.run("delete", &force).exit, 0);
+}
+
 #[test]
 fn ctrl_c_before_the_first_deletion_deletes_nothing() {
     let Some(quay) = Quay::reach() else { return };

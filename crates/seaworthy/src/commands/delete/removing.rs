@@ -1,5 +1,8 @@
 //! Deleting in waves, and seeing each of them through.
 
+use std::cell::RefCell;
+use std::collections::HashSet;
+
 use objects::set::Means;
 use objects::{
     Cluster, Deleted, Doomed, ForceHolders, Impatience, NotRemoved, Propagation, RemovalEvent,
@@ -46,10 +49,13 @@ impl Work {
         let mut waves = waves.into_iter();
         for wave in waves.by_ref() {
             if self.waits {
-                match self.see_through(wave, &mut signals, &mut shown).await? {
+                match self.see_through(wave.clone(), &mut signals, &mut shown).await? {
                     Ended::Gone => {}
                     Ended::Stuck(stuck) => shown.stuck(&stuck)?,
-                    Ended::Interrupted => shown.interrupted()?,
+                    Ended::Interrupted => {
+                        shown.interrupted()?;
+                        shown.unfinished(wave)?;
+                    }
                 }
             } else {
                 self.send_all(wave, &mut signals, &mut shown).await?;
@@ -142,12 +148,15 @@ impl Work {
         shown: &mut Shown<'_>,
     ) -> Result<Ended, CommandError> {
         let clock = self.means.clock;
-        let under_way = TaskTracker::new();
+        let (under_way, asked) = (TaskTracker::new(), RefCell::new(HashSet::new()));
         let (tell, mut told) = mpsc::unbounded_channel::<RemovalEvent>();
         let mut tell = |event| drop(tell.send(event));
         let ended: Option<Result<Removed, Box<NotRemoved>>> = {
             // Every request is a task of its own: nothing here drops one.
-            let send = |doomed| under_way.track_future(self.send(doomed));
+            let send = |doomed: Doomed| {
+                asked.borrow_mut().insert(doomed.uid.clone());
+                under_way.track_future(self.send(doomed))
+            };
             let removing = self.cluster.remove(wave, self.terms, clock, send, &mut tell);
             let mut removing = std::pin::pin!(removing);
             loop {
@@ -165,6 +174,7 @@ impl Work {
         while let Ok(event) = told.try_recv() {
             shown.event(&event)?;
         }
+        shown.asked_for(asked.into_inner());
         match ended {
             Some(Ok(_)) => Ok(Ended::Gone),
             Some(Err(not_removed)) => Ok(Ended::Stuck(not_removed)),

@@ -1,6 +1,6 @@
 //! What `delete` shows, and how it ends.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io;
 
 use events::{Clock, Failure};
@@ -38,6 +38,8 @@ pub(super) struct Shown<'a> {
     not_forced: BTreeMap<ObjectId, String>,
     /// Who is meant by a name on the board.
     awaited: BTreeMap<String, ObjectId>,
+    /// The lives whose end was asked for.
+    asked_for: HashSet<String>,
     /// How many looks and requests failed on the way.
     failed_looks: u32,
     /// Troubles that do not pass, each told once.
@@ -60,6 +62,7 @@ impl<'a> Shown<'a> {
             records,
             not_forced,
             awaited: BTreeMap::new(),
+            asked_for: HashSet::new(),
             failed_looks: 0,
             troubles: BTreeSet::new(),
             exit: Exit::Done,
@@ -234,6 +237,23 @@ impl<'a> Shown<'a> {
         self.board.say("Left", &format!("{}, {why}", count(rest.len(), "object")))
     }
 
+    /// Takes in whose end was asked for.
+    pub(super) fn asked_for(&mut self, lives: HashSet<String>) {
+        self.asked_for.extend(lives);
+    }
+
+    /// Says what is known of those of an interrupted wave that were not told of yet.
+    pub(super) fn unfinished(&mut self, wave: Vec<Doomed>) -> io::Result<()> {
+        let told: HashSet<Value> = self.records.iter().map(of_whom).collect();
+        let untold = wave.into_iter().filter(|one| !told.contains(&envelope::identity(&one.id)));
+        let (asked, rest): (Vec<_>, Vec<_>) =
+            untold.partition(|one| self.asked_for.contains(&one.uid));
+        for doomed in asked {
+            self.record(&doomed.id, "awaited", Some("nobody has looked since it was asked for"));
+        }
+        self.left(rest.into_iter())
+    }
+
     pub(super) fn stopping(&mut self, signal: &str) -> io::Result<()> {
         let words = "what is under way is answered first; once more does not wait";
         self.board.say("Stopping", &format!("{signal}: {words}"))
@@ -307,4 +327,10 @@ impl<'a> Shown<'a> {
         record["because"] = because.into();
         self.records.push(record);
     }
+}
+
+/// Returns whom a record is about.
+fn of_whom(record: &Value) -> Value {
+    let keys = ["apiVersion", "kind", "namespace", "name"];
+    keys.into_iter().map(|key| (key.to_owned(), record[key].clone())).collect()
 }
