@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::order::reordered;
 use super::{Shown, Veil};
 use crate::fields::{FieldPath, FieldSet, Handover, Owners, OwnersError, Step};
 use crate::{FIELD_MANAGER, Kind, Object, ObjectId};
@@ -57,10 +58,15 @@ impl Diff {
         let fields = fields.union(&after.fields_applied_by(FIELD_MANAGER));
         let fields = with_what_is_kept(would_be.kind(), fields);
         let differences = raw(&fields, live.map(Object::body), would_be.body());
+        let differences = differences.into_iter().map(|raw| raw.veiled(would_be, veil));
+        let order = live.map(|live| reordered(&fields, live.body(), would_be.body()));
+        let mut differences: Vec<Difference> =
+            differences.chain(order.into_iter().flatten()).collect();
+        differences.sort_by(|one, other| one.path.cmp(&other.path));
         Ok(Self {
             id: would_be.id().clone(),
             is_new: live.is_none(),
-            differences: differences.into_iter().map(|raw| raw.veiled(would_be, veil)).collect(),
+            differences,
             handover: Handover::between(&before, &after, FIELD_MANAGER),
         })
     }

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::changes::{as_text, raw, with_what_is_kept};
+use super::order::reordered;
 use super::{Difference, Shown, Veil};
 use crate::fields::{FieldPath, FieldSet, Owner, Owners, OwnersError, Share};
 use crate::{FIELD_MANAGER, Object, ObjectId};
@@ -68,6 +69,15 @@ impl Drift {
             let untouched =
                 !known.covers(path) && !since_ours(&owners).any(|share| share.fields.covers(path));
             if ours.covers(path) || untouched {
+                drift.pending.push(difference);
+            } else {
+                drift.drifted.push(Drifted::of(difference, &owners));
+            }
+        }
+        // Nobody owns an order, and who changes nothing else leaves no name: it
+        // is taken for ours where nobody has written since.
+        for difference in reordered(&fields, live.body(), would_be.body()) {
+            if touches(since_ours(&owners)).is_empty() {
                 drift.pending.push(difference);
             } else {
                 drift.drifted.push(Drifted::of(difference, &owners));

@@ -15,6 +15,7 @@
 mod changes;
 mod drift;
 mod lines;
+mod order;
 mod render;
 mod veil;
 

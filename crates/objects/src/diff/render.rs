@@ -22,6 +22,7 @@ impl fmt::Display for Shown {
         match self {
             Self::Value(value) => f.write_str(&harmless(&value.to_string())),
             Self::Hidden(mark) => write!(f, "(hidden {mark})"),
+            Self::Order(names) => f.write_str(&harmless(&names.join(", "))),
         }
     }
 }
@@ -30,6 +31,9 @@ impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = &self.path;
         match (&self.old, &self.new) {
+            (Some(old @ Shown::Order(_)), Some(new)) => {
+                write!(f, "~ {path}: in another order: {old} → {new}")
+            }
             (Some(old), Some(new)) => match (text_of(old), text_of(new)) {
                 (Some(old), Some(new)) if old.contains('\n') || new.contains('\n') => {
                     write!(f, "~ {path}:")?;
@@ -101,7 +105,8 @@ impl fmt::Display for Drifted {
         if !by.is_empty() {
             write!(f, "\n    by {}", joined(by))
         } else if !perhaps.is_empty() {
-            write!(f, "\n    removed, perhaps by {}", joined(perhaps))
+            let how = if theirs.is_some() { "changed" } else { "removed" };
+            write!(f, "\n    {how}, perhaps by {}", joined(perhaps))
         } else {
             f.write_str("\n    removed by somebody who left no name")
         }
@@ -129,7 +134,7 @@ fn indented(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
 fn text_of(shown: &Shown) -> Option<&str> {
     match shown {
         Shown::Value(Value::String(text)) => Some(text),
-        Shown::Value(_) | Shown::Hidden(_) => None,
+        Shown::Value(_) | Shown::Hidden(_) | Shown::Order(_) => None,
     }
 }
 

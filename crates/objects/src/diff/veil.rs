@@ -34,6 +34,8 @@ pub enum Shown {
     Value(Value),
     /// The mark of a hidden value, such as `3f9a1c2b4d5e`.
     Hidden(String),
+    /// Items of a list by name, in the order in which they stand.
+    Order(Vec<String>),
 }
 
 impl Veil {

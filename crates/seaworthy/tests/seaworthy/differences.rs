@@ -72,6 +72,56 @@ fn a_diff_tells_what_an_apply_would_do_and_does_nothing() {
     assert_eq!(shore.kubectl(&["get", "cm", "a", "-o", "jsonpath={.data.k}"]), "1");
 }
 
+/// A Deployment with two variables, the first one first.
+fn deployment(first: &str, second: &str) -> String {
+    format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{ name: web }}\nspec:\n  replicas: 0\n  \
+         selector: {{ matchLabels: {{ app: web }} }}\n  template:\n    metadata: {{ labels: {{ app: \
+         web }} }}\n    spec:\n      containers:\n      - name: app\n        image: example.test/a\n\
+         \x20       env:\n        - {{ name: {first}, value: x }}\n        - {{ name: {second}, value: \
+         x }}\n"
+    )
+}
+
+/// The fields are the same, but the pods are not.
+#[test]
+fn another_order_is_a_difference() {
+    let Some(shore) = Shore::reach() else { return };
+    shore.workplace.write("web.yaml", deployment("A", "B"));
+    let file = ["-f", "web.yaml"];
+    assert_eq!(shore.run("apply", &file).exit, 0);
+    assert_eq!(shore.run("diff", &file).exit, 0);
+    shore.workplace.write("web.yaml", deployment("B", "A"));
+    let path = "spec.template.spec.containers[name=\"app\"].env";
+    let told = format!("~ {path}: in another order: A, B → B, A\n");
+    let ran = shore.run("diff", &file);
+    assert_eq!(ran.exit, 7, "{ran}");
+    assert!(ran.stdout.contains(&told), "{ran}");
+    assert!(ran.stderr.contains("Different 1 object: 1 to change"), "{ran}");
+    let json = shore.run("diff", &[&file[..], &["-o", "json"]].concat());
+    let record: Value = serde_json::from_str(&json.stdout).unwrap();
+    let difference = &record["objects"][0]["differences"][0];
+    assert_eq!(difference["new"]["order"], serde_json::json!(["B", "A"]), "{json}");
+    // It is we who want another one, as far as anybody can tell.
+    let newer = shore.run("drift", &file);
+    assert_eq!(newer.exit, 0, "{newer}");
+    assert!(newer.stderr.contains("1 field differs because the manifests changed"), "{newer}");
+    let applied = shore.run("apply", &file);
+    assert!(applied.stdout.contains("Configured"), "{applied}");
+    assert_eq!(shore.run("diff", &file).exit, 0);
+    // Somebody else turns it round, and changes something besides.
+    let image = "example.test/b";
+    let turned = deployment("A", "B").replace("example.test/a", image);
+    shore.workplace.write("turned.yaml", &turned);
+    let turned = shore.workplace.path().join("turned.yaml");
+    shore.kubectl(&["replace", "-f", &turned.display().to_string()]);
+    let drifted = shore.run("drift", &file);
+    assert_eq!(drifted.exit, 7, "{drifted}");
+    let told = format!("~ {path}: in another order: B, A → A, B\n");
+    assert!(drifted.stdout.contains(&told), "{drifted}");
+    assert!(drifted.stdout.contains("changed, perhaps by kubectl-replace"), "{drifted}");
+}
+
 #[test]
 fn what_an_apply_would_refuse_ends_a_diff_as_refused() {
     let Some(shore) = Shore::reach() else { return };
