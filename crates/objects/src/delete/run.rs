@@ -184,7 +184,13 @@ where
         let of_post = self.concerned(glimpse);
         if let News::Trouble(error) = &glimpse.news {
             for (_, index) in &of_post {
-                self.removals[*index].removal.errors.add(error);
+                let one = &mut self.removals[*index];
+                if one.post == Some(glimpse.post) {
+                    one.removal.errors.add(error);
+                } else {
+                    // The deletion goes on, whether we may see what it waits for or not.
+                    one.removal.errors.add_aside(error);
+                }
                 self.changed.insert(*index);
             }
             (self.tell)(RemovalEvent::Trouble { error: error.failure() });

@@ -17,6 +17,8 @@ pub struct LookErrors {
     pub in_a_row: u32,
     /// The last one.
     pub last: Option<Failure>,
+    /// What could not be seen besides, which is never the end.
+    pub aside: Option<Failure>,
     /// How many of the last ones were refused for good.
     refused: u32,
 }
@@ -42,6 +44,12 @@ impl LookErrors {
         self.last = Some(failure);
     }
 
+    /// Takes in a look that only helps to understand.
+    pub(crate) fn add_aside(&mut self, error: &ApiError) {
+        self.total += 1;
+        self.aside = Some(error.failure());
+    }
+
     pub(crate) fn end_row(&mut self) {
         (self.in_a_row, self.refused) = (0, 0);
     }
@@ -53,7 +61,10 @@ impl LookErrors {
 
     /// Returns them in one line; none where there are none.
     pub fn line(&self) -> Option<String> {
-        let last = self.last.as_ref()?;
+        let Some(last) = &self.last else {
+            let aside = self.aside.as_ref()?;
+            return Some(format!("what it waits for was not seen: {aside}"));
+        };
         Some(match (self.total, self.in_a_row) {
             (1, _) => format!("1 look failed: {last}"),
             (total, 0) => {

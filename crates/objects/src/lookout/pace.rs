@@ -15,7 +15,9 @@ pub(crate) fn pause_after(class: Class, nth: u32) -> Duration {
             Duration::from_millis(after).min(LONGEST_ASKED)
         }
         Class::RateLimited { after_ms: None } => growing.max(Duration::from_secs(1)),
-        Class::Permanent => Duration::from_secs(1),
+        // A right may be given a second later; whoever still asks then has time.
+        Class::Permanent if nth <= 3 => Duration::from_secs(1),
+        Class::Permanent => Duration::from_secs(10),
         _ => growing.min(Duration::from_secs(5)),
     }
 }
@@ -63,6 +65,8 @@ mod tests {
         let transient: Vec<u128> =
             (1..9).map(|nth| pause_after(Class::Transient, nth).as_millis()).collect();
         assert_eq!(transient, [100, 200, 400, 800, 1600, 3200, 5000, 5000]);
-        assert_eq!(pause_after(Class::Permanent, 9).as_millis(), 1000);
+        let permanent: Vec<u64> =
+            (1..6).map(|nth| pause_after(Class::Permanent, nth).as_secs()).collect();
+        assert_eq!(permanent, [1, 1, 1, 10, 10]);
     }
 }

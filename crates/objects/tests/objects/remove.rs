@@ -33,7 +33,7 @@ pub(crate) async fn remove_as(
     remove_by(harbour, cluster, all, terms, background).await
 }
 
-async fn remove_by(
+pub(crate) async fn remove_by(
     harbour: &Harbour,
     cluster: &Cluster,
     all: Vec<Doomed>,

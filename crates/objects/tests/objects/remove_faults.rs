@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use objects::{Impatience, Object, RemovalEvent};
+use objects::{Impatience, Object, Propagation, RemovalEvent};
 use rig::need;
 use rig::proxy::{Counts, Fault, Matching, Rule};
 use serde_json::json;
 
 use crate::harbour::{Harbour, PATIENCE};
-use crate::remove::{doomed, held, quiet, release, remove, remove_as};
+use crate::remove::{doomed, held, quiet, release, remove, remove_as, remove_by};
 
 fn troubles(told: &[RemovalEvent]) -> usize {
     told.iter().filter(|event| matches!(event, RemovalEvent::Trouble { .. })).count()
@@ -173,4 +173,38 @@ pub(crate) fn dead_api_service() -> Object {
         "version": "v1", "groupPriorityMinimum": 100, "versionPriority": 100,
         "insecureSkipTLSVerify": true, "service": service } }))
     .unwrap()
+}
+
+/// The API deletes the pods first whether we may see them or not.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_may_not_see_what_goes_first_sees_the_end_all_the_same() {
+    let Some(opening) = Harbour::open() else { return };
+    let harbour = opening.harbour().await;
+    let pod = json!({ "metadata": { "finalizers": ["example.com/stay"] }, "spec": {
+        "restartPolicy": "Never", "containers": [{ "name": "a", "image": "example.test/a" }] } });
+    let job = harbour.object("batch/v1", "Job", "work", json!({ "spec": { "template": pod } }));
+    let live = harbour.apply(&job).await.unwrap().object;
+    harbour.until(job.id(), |job| job.at("/status/active") == Some(&json!(1))).await;
+    let name = harbour.kubectl(&["get", "pods", "-o", "jsonpath={.items[0].metadata.name}"]);
+    let rules = json!([{ "apiGroups": ["batch"], "resources": ["jobs"],
+        "verbs": ["get", "list", "watch", "delete"] }]);
+    let account = harbour.as_account("foreman", rules).await;
+    let foreground = Propagation::Foreground;
+    let removing = remove_by(&harbour, &account, vec![doomed(&live)], quiet(30), foreground);
+    let releasing = async {
+        // More refusals than would end it if they were about the Job itself.
+        let refused = |counts: &Counts| counts.of("list", "pods") > 4;
+        harbour.proxy.wait_for(PATIENCE, refused).await.unwrap();
+        let patch = r#"{"metadata":{"finalizers":null}}"#;
+        harbour.kubectl(&["patch", "pod", &name, "--type=merge", "-p", patch]);
+    };
+    let ((ended, told), ()) = tokio::join!(removing, releasing);
+    assert!(ended.unwrap().errors >= 4, "{told:?}");
+    let says = |event: &RemovalEvent| match event {
+        RemovalEvent::Waiting(waiting) => {
+            waiting.because().chain.join(" ").contains("what it waits for was not seen")
+        }
+        _ => false,
+    };
+    assert!(told.iter().any(says), "{told:?}");
 }
