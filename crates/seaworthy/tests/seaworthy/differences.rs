@@ -202,8 +202,9 @@ fn drift_tells_what_others_did_and_not_what_is_newer() {
         "{ran}"
     );
     let members = shore.run("drift", &set[2..]);
-    assert_eq!(members.exit, 7, "{members}");
+    assert_eq!(members.exit, 0, "whether it was ours is not known: {members}");
     assert!(members.stdout.contains("+ data.k: \"theirs\"\n        by kubectl-patch"), "{members}");
+    assert!(members.stderr.contains("No verdict 3 objects: 2 set by others"), "{members}");
     let json = shore.run("drift", &[&set[..], &["-o", "json"]].concat());
     let record: Value = serde_json::from_str(&json.stdout).unwrap();
     let results: Vec<&str> = record["objects"]
@@ -220,4 +221,28 @@ fn drift_tells_what_others_did_and_not_what_is_newer() {
     let unknown = shore.run("drift", &["--applyset", "nothing"]);
     assert_eq!(unknown.exit, 2, "{unknown}");
     assert!(unknown.stderr.contains("there is no inventory secret/nothing"), "{unknown}");
+}
+
+/// What a controller adds to what we have applied was never ours.
+#[test]
+fn what_was_never_ours_is_no_drift_of_a_set() {
+    let Some(shore) = Shore::reach() else { return };
+    let claim = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: { name: data }\nspec:\n  \
+                 accessModes: [ReadWriteOnce]\n  storageClassName: by-hand\n  resources: { \
+                 requests: { storage: 1Gi } }\n";
+    shore.workplace.write("claim.yaml", claim);
+    let set = ["-f", "claim.yaml", "--applyset", "shop"];
+    assert_eq!(shore.run("apply", &set).exit, 0);
+    // As the controller of volumes does.
+    let bound = r#"{"metadata":{"annotations":{"pv.kubernetes.io/bind-completed":"yes"}}}"#;
+    shore.kubectl(&["patch", "pvc", "data", "--type=merge", "-p", bound]);
+    let members = shore.run("drift", &set[2..]);
+    assert_eq!(members.exit, 0, "{members}");
+    assert!(members.stdout.contains("bind-completed"), "it is told all the same: {members}");
+    let json = shore.run("drift", &[&set[2..], &["-o", "json"]].concat());
+    let record: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!((&record["drifted"], &record["exit"]), (&false.into(), &0.into()), "{json}");
+    assert_eq!(record["objects"][0]["result"], "set by others", "{json}");
+    let told = shore.run("drift", &set);
+    assert_eq!((told.exit, told.stdout.as_str()), (0, ""), "{told}");
 }

@@ -25,7 +25,8 @@ use shown::Found;
 /// and objects that are gone. What only differs because the manifests are newer
 /// than the last apply is `diff`'s matter, and objects that we have never applied
 /// are told as such. With a set alone: what others have set
-/// on its members since they were applied; what others have removed can only be
+/// on its members since they were applied, which is no verdict: whether those
+/// fields were ours, and what others have removed, can only be
 /// seen with the manifests. Exits with 7 where there is drift, or where
 /// objects are not ours.
 #[derive(Args, Debug)]

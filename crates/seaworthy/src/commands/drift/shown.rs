@@ -23,6 +23,10 @@ use crate::ui::Ui;
 pub(super) struct Found {
     all: usize,
     drifts: Vec<Drift>,
+    /// Members with fields that others have set since. Without the manifests
+    /// nobody can tell whether those were ever ours: a controller that fills in
+    /// what nobody wished for writes just like somebody who takes a field away.
+    touched: Vec<Drift>,
     /// Objects that differ because the manifests are newer, and how many of
     /// their fields do.
     pending: Vec<(ObjectId, usize)>,
@@ -57,7 +61,7 @@ impl Found {
     }
 
     pub(super) fn of_members(all: usize, drifts: Vec<Drift>) -> Self {
-        Self { all, drifts, ..Self::default() }
+        Self { all, touched: drifts, ..Self::default() }
     }
 
     /// Returns whether others have changed anything of ours.
@@ -77,7 +81,7 @@ impl Found {
 
     /// Shows drift as data, and the rest to people.
     pub(super) fn print(&self, elapsed: Duration, ui: &Ui) -> io::Result<()> {
-        for drift in &self.drifts {
+        for drift in self.drifts.iter().chain(&self.touched) {
             paint(&drift.to_string(), &mut ui.stdout())?;
         }
         for id in &self.gone {
@@ -105,11 +109,16 @@ impl Found {
             );
             say(palette(ui), "Not applied", &words, &mut ui.stderr())?;
         }
+        if !self.touched.is_empty() {
+            let words = "whether what others have set since was ours; `-f` tells it";
+            say(palette(ui), "Not known", words, &mut ui.stderr())?;
+        }
         let verb = match self.exit() {
             Exit::Refused => "Not whole",
             Exit::Different if self.has_drifted() => "Drifted",
             Exit::Different => "Not ours",
-            _ => "No drift",
+            _ if self.touched.is_empty() => "No drift",
+            _ => "No verdict",
         };
         if !self.not_ours.is_empty() {
             let next =
@@ -128,6 +137,7 @@ impl Found {
     fn words(&self) -> String {
         let parts = [
             (self.drifts.len(), "changed by others"),
+            (self.touched.len(), "set by others"),
             (self.gone.len(), "not there"),
             (self.not_ours.len(), "not applied by us"),
             (self.failed.len(), "failed"),
@@ -147,6 +157,11 @@ impl Found {
             record["pending"] = json!(drift.pending);
             record
         });
+        let touched = self.touched.iter().map(|drift| {
+            let mut record = object(&drift.id, "set by others");
+            record["setByOthers"] = json!(drift.drifted);
+            record
+        });
         let gone = self.gone.iter().map(|id| object(id, "gone"));
         let not_ours = self.not_ours.iter().map(|(id, fields)| {
             let mut record = object(id, "not ours");
@@ -162,7 +177,7 @@ impl Found {
             record["conflicts"] = conflicts(error);
             record
         });
-        drifts.chain(gone).chain(not_ours).chain(pending).chain(failed).collect()
+        drifts.chain(touched).chain(gone).chain(not_ours).chain(pending).chain(failed).collect()
     }
 
     /// What machines are told besides.
