@@ -36,6 +36,7 @@ const RULES: &[(&str, &str, Rule)] = &[
     ("apiextensions.k8s.io", "CustomResourceDefinition", cluster_kinds::definition),
     ("apiregistration.k8s.io", "APIService", cluster_kinds::api_service),
     ("certificates.k8s.io", "CertificateSigningRequest", cluster_kinds::signing_request),
+    ("source.toolkit.fluxcd.io", "HelmRepository", helm_repository),
 ];
 
 /// Groups whose every kind has a controller that writes a Ready condition.
@@ -73,6 +74,15 @@ pub(super) fn suspended(facts: Facts<'_>) -> Option<Status> {
     Some(unready.map_or(Status::Ready, |ready| {
         Status::unknown(format!("it is suspended, and was not ready: {}", ready.says()))
     }))
+}
+
+/// Of a registry for charts Flux keeps nothing but the address: no controller
+/// looks at it, so it never has a status.
+fn helm_repository(facts: Facts<'_>) -> Status {
+    match facts.text("/spec/type") {
+        Some("oci") => Status::Ready,
+        _ => by_conditions(facts),
+    }
 }
 
 /// A kind without a rule is what its Ready condition says, else what its

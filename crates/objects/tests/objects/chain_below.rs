@@ -98,6 +98,30 @@ async fn flux_leads_over_a_dependency_to_a_source_and_to_what_it_made() {
     assert_eq!(lines, ["kustomization infra: health check failed", gone]);
 }
 
+/// No controller ever writes a status of one.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_registry_of_charts_is_ready_without_a_status() {
+    let Some(opening) = Harbour::open() else { return };
+    let harbour = opening.harbour().await;
+    let group = "source.toolkit.fluxcd.io";
+    let definition = definition(group, "HelmRepository", "helmrepositories");
+    harbour.apply(&definition).await.unwrap();
+    harbour.until(definition.id(), |one| objects::Status::of(one).is_ready()).await;
+    let repository = |name: &str, spec: Value| {
+        harbour.object(&format!("{group}/v1"), "HelmRepository", name, json!({ "spec": spec }))
+    };
+    let url = "oci://registry.example/charts";
+    let registry = repository("registry", json!({ "type": "oci", "url": url }));
+    let site = repository("site", json!({ "url": "https://charts.example" }));
+    harbour.apply(&registry).await.unwrap();
+    harbour.apply(&site).await.unwrap();
+    let short = Terms { timeout: Duration::from_secs(3), ..terms() };
+    run(&harbour.cluster, &wait_for("ready", short, &[registry.id()])).await.0.unwrap();
+    assert!(harbour.cluster.why(registry.id()).await.unwrap().links.is_empty());
+    let missed = unmet(run(&harbour.cluster, &wait_for("ready", short, &[site.id()])).await.0);
+    assert_eq!(missed.missed[0].why, Some(Miss::TimedOut), "{missed:?}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_container_that_crashes_on_a_real_node_ends_the_wait_with_its_last_words() {
     let Some((plane, node)) = need::node() else { return };

@@ -27,6 +27,12 @@ fn what_is_suspended_is_as_it_should_be() {
             "source.toolkit.fluxcd.io/v1.GitRepository generation: 2\nspec: {suspend: true}\nstatus: {observedGeneration: 1, conditions: [{type: Ready, status: 'False', message: no such host, observedGeneration: 1}]}",
             "unknown: it is suspended, and was not ready: no such host",
         ),
+        // Flux looks at no registry.
+        ("source.toolkit.fluxcd.io/v1.HelmRepository generation: 1\nspec: {type: oci}", "ready"),
+        (
+            "source.toolkit.fluxcd.io/v1.HelmRepository generation: 1\nspec: {type: default}",
+            "in progress: its controller has not said anything yet",
+        ),
         (
             "example.com/v1.Thing\nspec: {suspend: true}\nstatus: {conditions: [{type: Ready, status: 'False', message: m}]}",
             "in progress: m",
