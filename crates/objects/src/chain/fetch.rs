@@ -45,9 +45,10 @@ impl Cluster {
 
     async fn fetch(&self, want: &Want, around: &mut Surroundings) {
         let fetched = match want {
-            Want::Many(scope) => {
-                self.list(scope).await.map(|listed| around.objects.extend(listed.objects))
-            }
+            Want::Many(scope) => self.list(scope).await.map(|listed| {
+                around.objects.extend(listed.objects);
+                around.listed.push(scope.clone());
+            }),
             Want::One(id) => self.get(id).await.map(|found| match found {
                 Some(object) => around.objects.push(object),
                 None => around.absent.push(id.clone()),
@@ -61,7 +62,7 @@ impl Cluster {
     }
 
     async fn fetch_details(&self, root: &Object, around: &mut Surroundings) {
-        let pool = Pool::new(&around.objects, &around.absent, &around.events);
+        let pool = Pool::of(around);
         let path: Vec<Object> = pool.path(root).iter().filter_map(Found::object).cloned().collect();
         // Only the lowest warning is told: what stands above it is not asked for.
         for object in path.iter().rev() {
@@ -95,7 +96,7 @@ impl Cluster {
 }
 
 fn open_wants(root: &Object, around: &Surroundings, asked: &[Want]) -> Vec<Want> {
-    let pool = Pool::new(&around.objects, &around.absent, &around.events);
+    let pool = Pool::of(around);
     let path = pool.path(root);
     let Some(last) = path.last().and_then(Found::object) else { return Vec::new() };
     let wants = leads(last).into_iter().flat_map(|lead| wants(last, &lead));

@@ -84,7 +84,7 @@ pub(super) fn wants(object: &Object, lead: &Lead) -> Vec<Want> {
     }
 }
 
-fn slices_of(service: &ObjectId) -> Scope {
+pub(super) fn slices_of(service: &ObjectId) -> Scope {
     let scope = Scope::all(kind("discovery.k8s.io/v1", "EndpointSlice"));
     let label = format!("kubernetes.io/service-name={}", service.name);
     scope.within(service.namespace.as_deref().unwrap_or_default()).labelled(label)

@@ -27,7 +27,7 @@ mod says;
 use std::fmt;
 
 use crate::status::{Condition, Facts, unwell};
-use crate::{Object, ObjectId};
+use crate::{Object, ObjectId, Scope};
 use happening::latest_warning;
 pub use log::LogTail;
 pub(crate) use pool::{Found, Pool};
@@ -40,6 +40,8 @@ pub struct Surroundings {
     pub objects: Vec<Object>,
     /// Objects that the API was asked for and does not have.
     pub absent: Vec<ObjectId>,
+    /// What was listed: what is of it and not among the objects is not there.
+    pub listed: Vec<Scope>,
     /// Events, about whatever.
     pub events: Vec<Object>,
     /// The last lines of containers.
@@ -77,7 +79,7 @@ pub enum ReadIn {
 
 /// Explains why an object is not ready; an empty chain where it is.
 pub fn explain(root: &Object, around: &Surroundings) -> Chain {
-    let pool = Pool::new(&around.objects, &around.absent, &around.events);
+    let pool = Pool::of(around);
     let mut chain = explain_in(root, &pool);
     if chain.links.is_empty() {
         return chain;

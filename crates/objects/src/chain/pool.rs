@@ -1,9 +1,10 @@
 //! Objects that are known, and the way down among them.
 
+use super::Surroundings;
 use super::happening::told_as;
-use super::leads::{Choice, Lead, leads};
+use super::leads::{Choice, Lead, leads, slices_of};
 use super::says::is_well;
-use crate::{Object, ObjectId, Status};
+use crate::{Object, ObjectId, Scope, Status};
 
 /// So many links are enough for whatever is not a circle.
 const DEEPEST: usize = 12;
@@ -14,6 +15,7 @@ pub(crate) struct Pool<'a> {
     objects: Vec<&'a Object>,
     absent: Vec<&'a ObjectId>,
     events: Vec<&'a Object>,
+    listed: Vec<&'a Scope>,
 }
 
 /// What a lead led to.
@@ -42,7 +44,19 @@ impl<'a> Pool<'a> {
             objects: objects.into_iter().collect(),
             absent: absent.into_iter().collect(),
             events: events.into_iter().collect(),
+            listed: Vec::new(),
         }
+    }
+
+    /// Holds what was fetched.
+    pub(super) fn of(around: &'a Surroundings) -> Self {
+        let pool = Self::new(&around.objects, &around.absent, &around.events);
+        Self { listed: around.listed.iter().collect(), ..pool }
+    }
+
+    /// Returns whether somebody has looked for the slices of a Service.
+    pub(super) fn has_looked_for_slices(&self, service: &ObjectId) -> bool {
+        self.listed.contains(&&slices_of(service))
     }
 
     /// Returns the events about an object.

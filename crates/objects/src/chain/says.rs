@@ -31,10 +31,12 @@ pub(super) fn says(object: &Object, pool: &Pool<'_>) -> String {
 }
 
 /// Says why a Service with a selector has nobody behind it. Without one,
-/// somebody else makes its endpoints, and nobody knows when they are complete.
+/// somebody else makes its endpoints, and nobody knows when they are complete; one
+/// that is a name for something outside has none.
 fn leads_nowhere(service: &Object, pool: &Pool<'_>) -> Option<String> {
     let selects = service.at("/spec/selector").is_some_and(|selector| !selector.is_null());
-    if !service.kind().is("", "Service") || !selects {
+    let outside = service.text("/spec/type") == Some("ExternalName");
+    if !service.kind().is("", "Service") || !selects || outside {
         return None;
     }
     let slices = pool.slices(service.id());
@@ -43,7 +45,10 @@ fn leads_nowhere(service: &Object, pool: &Pool<'_>) -> Option<String> {
         (ready + more, all + total)
     });
     match (slices.len(), ready, all) {
-        // Nobody has looked.
+        // Its controller makes one even where no pod matches.
+        (0, ..) if pool.has_looked_for_slices(service.id()) => {
+            Some("it has no EndpointSlice: nobody has looked for its pods yet".to_owned())
+        }
         (0, ..) => None,
         (_, 0, 0) => Some("its selector matches no pod".to_owned()),
         (_, 0, all) => Some(format!("none of its {all} endpoints is ready")),

@@ -40,6 +40,30 @@ async fn a_service_without_pods_leads_to_its_empty_slice() {
     assert!(harbour.cluster.why(free.id()).await.unwrap().links.is_empty());
 }
 
+/// As where its controller is not running, or may not.
+#[tokio::test]
+async fn a_service_without_any_slice_is_not_well() {
+    let Some(opening) = Harbour::open() else { return };
+    let harbour = opening.harbour().await;
+    let none = json!({ "spec": { "hard": { "count/endpointslices.discovery.k8s.io": "0" } } });
+    let quota = harbour.object("v1", "ResourceQuota", "none", none);
+    harbour.apply(&quota).await.unwrap();
+    harbour.until(quota.id(), |quota| quota.at("/status/used").is_some()).await;
+    let selecting = |name: &str, kind: &str| {
+        let spec = json!({ "type": kind, "selector": { "app": "web" }, "ports": [{ "port": 80 }],
+            "externalName": (kind == "ExternalName").then_some("web.example") });
+        harbour.object("v1", "Service", name, json!({ "spec": spec }))
+    };
+    let (web, name) = (selecting("web", "ClusterIP"), selecting("name", "ExternalName"));
+    harbour.apply(&web).await.unwrap();
+    harbour.apply(&name).await.unwrap();
+    let lines = harbour.cluster.why(web.id()).await.unwrap().lines();
+    let first = lines.first().map(String::as_str);
+    let wanted = "service web: it has no EndpointSlice: nobody has looked for its pods yet";
+    assert_eq!(first, Some(wanted), "{lines:?}");
+    assert!(harbour.cluster.why(name.id()).await.unwrap().links.is_empty());
+}
+
 fn definition(group: &str, kind: &str, plural: &str) -> Object {
     let schema = json!({ "openAPIV3Schema": {
         "type": "object", "x-kubernetes-preserve-unknown-fields": true } });
