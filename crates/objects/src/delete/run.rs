@@ -186,6 +186,9 @@ where
             for (_, index) in &of_post {
                 let one = &mut self.removals[*index];
                 if one.post == Some(glimpse.post) {
+                    if glimpse.resumed {
+                        one.removal.errors.end_row();
+                    }
                     one.removal.errors.add(error);
                 } else {
                     // The deletion goes on, whether we may see what it waits for or not.

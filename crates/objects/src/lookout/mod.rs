@@ -72,6 +72,9 @@ pub(crate) struct View {
 pub(crate) struct Glimpse {
     pub(crate) post: PostId,
     pub(crate) news: News,
+    /// Whether a watch was open since the trouble before this one: then they
+    /// are not in a row, though nothing was seen in between.
+    pub(crate) resumed: bool,
 }
 
 /// Where to look for what is new.
@@ -83,6 +86,14 @@ pub(crate) enum News {
     One(ObjectId),
     /// Looking failed; the post goes on after a pause.
     Trouble(ApiError),
+}
+
+impl PostId {
+    /// The first post of any lookout.
+    #[cfg(test)]
+    pub(crate) fn first() -> Self {
+        Self(0)
+    }
 }
 
 impl Lookout {
@@ -119,13 +130,13 @@ impl Lookout {
         let Some((post, seen)) = self.watching.next().await else {
             return std::future::pending().await;
         };
-        let id = post.id;
+        let (id, resumed) = (post.id, post.resumed && seen.is_err());
         self.watching.push(Box::pin(post.next()));
         let news = match seen {
             Ok(sighting) => self.views[id.0].take(sighting),
             Err(error) => News::Trouble(error),
         };
-        Glimpse { post: id, news }
+        Glimpse { post: id, news, resumed }
     }
 }
 

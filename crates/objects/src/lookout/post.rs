@@ -9,6 +9,14 @@ use tokio::sync::Notify;
 use super::{Pace, PostId, Unserved, pause_after};
 use crate::{ApiError, Cluster, Kind, Object, ObjectId, Scope, Sighting, Trouble, Watch};
 
+/// So many refusals in a row are no moment's: a right that was just given is
+/// not known everywhere yet.
+const REFUSALS: u32 = 2;
+
+/// When a watch is tried again that was refused; twice as long after each try.
+const WATCH_AGAIN: Duration = Duration::from_secs(45);
+const LONGEST: Duration = Duration::from_mins(10);
+
 /// A scope and how it is looked at.
 pub(super) struct Post {
     pub(super) id: PostId,
@@ -20,6 +28,15 @@ pub(super) struct Post {
     unserved: Unserved,
     pause: Duration,
     errors_in_a_row: u32,
+    /// How many of the last errors said that this way is not open to us.
+    refusals: u32,
+    /// When a better way is tried again, and how long after that.
+    better: Option<Duration>,
+    better_after: Duration,
+    /// The way to go back to where the better one is refused again.
+    spare: Option<Way>,
+    /// Whether the watch was open between the last error and the one before.
+    pub(super) resumed: bool,
     /// Rings when everything is to be looked at anew.
     bell: Arc<Notify>,
 }
@@ -48,8 +65,23 @@ impl Post {
     ) -> Self {
         let way = Way::Watch(Box::new(cluster.watch(scope.clone())));
         let (pause, errors_in_a_row, unserved) = (Duration::ZERO, 0, Unserved::Mistake);
-        let bell = Arc::default();
-        Self { id, cluster, clock, scope, named, way, unserved, pause, errors_in_a_row, bell }
+        Self {
+            id,
+            cluster,
+            clock,
+            scope,
+            named,
+            way,
+            unserved,
+            pause,
+            errors_in_a_row,
+            refusals: 0,
+            better: None,
+            better_after: WATCH_AGAIN,
+            spare: None,
+            resumed: false,
+            bell: Arc::default(),
+        }
     }
 
     pub(super) fn bell(&self) -> Arc<Notify> {
@@ -69,6 +101,7 @@ impl Post {
                 () = bell.notified(), if self.errors_in_a_row == 0 => {}
             }
         }
+        self.try_a_better_way();
         let mut seen = loop {
             tokio::select! {
                 biased;
@@ -80,18 +113,25 @@ impl Post {
             && self.unserved == Unserved::Gone
             && is_gone_with_its_kind(&self.cluster, self.scope.kind(), error).await
         {
-            self.way = Way::List(Poll::new());
+            (self.way, self.better) = (Way::List(Poll::new()), None);
             seen = Ok(Sighting::Everything(Vec::new()));
         }
         self.pause = match &seen {
             Ok(sighting) => {
                 // A list alone does not say that the watch will open.
                 let lists = matches!(self.way, Way::Watch(_)) && is_list(sighting);
-                self.errors_in_a_row = if lists { self.errors_in_a_row } else { 0 };
+                if !lists {
+                    (self.errors_in_a_row, self.refusals) = (0, 0);
+                }
                 self.way.pause_after(sighting)
             }
             Err(error) => {
-                self.errors_in_a_row = if self.way.has_opened() { 1 } else { self.errors_in_a_row + 1 };
+                self.resumed = self.way.has_opened();
+                if self.resumed {
+                    (self.errors_in_a_row, self.refusals) = (0, 0);
+                    (self.better_after, self.spare) = (WATCH_AGAIN, None);
+                }
+                self.errors_in_a_row += 1;
                 self.fall_back(error);
                 pause_after(error.class(), self.errors_in_a_row)
             }
@@ -115,15 +155,33 @@ impl Post {
 
     /// What may not be watched may perhaps be listed, or at least asked for by name.
     fn fall_back(&mut self, error: &ApiError) {
-        if !is_not_offered(error) {
+        let Some(refused) = refusal(error) else {
+            self.refusals = 0;
+            return;
+        };
+        self.refusals += refused;
+        if self.refusals < REFUSALS {
             return;
         }
-        match &self.way {
-            Way::Watch(watch) if watch.has_listed() => self.way = Way::List(Poll::new()),
-            Way::Watch(_) | Way::List(_) if !self.named.is_empty() => {
-                self.way = Way::Get(Poll::new());
-            }
-            _ => {}
+        self.refusals = 0;
+        self.way = match (self.spare.take(), &self.way) {
+            (Some(spare), _) => spare,
+            (None, Way::Watch(watch)) if watch.has_listed() => Way::List(Poll::new()),
+            (None, Way::Watch(_) | Way::List(_)) if !self.named.is_empty() => Way::Get(Poll::new()),
+            _ => return,
+        };
+        self.better = Some(self.clock.elapsed() + self.better_after);
+        self.better_after = (self.better_after * 2).min(LONGEST);
+    }
+
+    /// What was refused once may be allowed later.
+    fn try_a_better_way(&mut self) {
+        if self.better.is_some_and(|when| when <= self.clock.elapsed()) {
+            self.better = None;
+            let watch = Way::Watch(Box::new(self.cluster.watch(self.scope.clone())));
+            self.spare = Some(std::mem::replace(&mut self.way, watch));
+            // One more refusal is enough.
+            self.refusals = REFUSALS - 1;
         }
     }
 }
@@ -137,8 +195,14 @@ async fn is_gone_with_its_kind(cluster: &Cluster, kind: &Kind, error: &ApiError)
     unserved && matches!(cluster.still_serves(kind).await, Ok(false))
 }
 
-fn is_not_offered(error: &ApiError) -> bool {
-    matches!(error.trouble(), Trouble::Forbidden(_) | Trouble::Refused { code: 405, .. })
+/// Returns how many refusals an error counts for; none where it is none. What
+/// the API does not offer at all it will not offer a second later.
+fn refusal(error: &ApiError) -> Option<u32> {
+    match error.trouble() {
+        Trouble::Forbidden(_) => Some(1),
+        Trouble::Refused { code: 405, .. } => Some(REFUSALS),
+        _ => None,
+    }
 }
 
 // === impl Way ===

@@ -149,6 +149,11 @@ impl Group {
         }
     }
 
+    /// Takes in that the watch was open again, and told nothing.
+    pub(super) fn resume(&mut self) {
+        self.errors.end_row();
+    }
+
     /// Takes in that looking failed.
     pub(super) fn fail(&mut self, error: &ApiError) {
         self.errors.add(error);
@@ -317,5 +322,27 @@ impl Member {
             _ => {}
         }
         self.told = Some(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Kind, Trouble};
+
+    /// Single refusals hours apart, with an open and quiet watch in between.
+    #[test]
+    fn refusals_with_an_open_watch_between_them_are_not_in_a_row() {
+        let scope = Scope::all(Kind::new("v1", "ConfigMap").unwrap());
+        let mut group = Group::of_each(PostId::first(), scope);
+        for _ in 0..9 {
+            group.resume();
+            group.fail(&ApiError::new("watch", Trouble::Unauthenticated));
+        }
+        assert!(!group.errors.are_final(), "{:?}", group.errors);
+        for _ in 0..2 {
+            group.fail(&ApiError::new("watch", Trouble::Unauthenticated));
+        }
+        assert!(group.errors.are_final(), "{:?}", group.errors);
     }
 }

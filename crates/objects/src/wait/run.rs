@@ -205,7 +205,7 @@ impl Run<'_> {
     }
 
     fn take(&mut self, glimpse: Glimpse) {
-        let (at, Glimpse { post, news }) = (self.at(), glimpse);
+        let (at, Glimpse { post, news, resumed }) = (self.at(), glimpse);
         if let News::Trouble(error) = &news {
             self.trouble(error);
         }
@@ -222,6 +222,9 @@ impl Run<'_> {
                 group.settle(at, self.wait, self.tell);
             }
             News::Trouble(error) => {
+                if resumed {
+                    group.resume();
+                }
                 group.fail(&error);
                 group.settle(at, self.wait, self.tell);
             }

@@ -126,3 +126,32 @@ async fn an_api_that_crashes_and_comes_back_is_waited_for() {
     let met = tokio::time::timeout(PATIENCE, waiting).await.unwrap().unwrap().unwrap();
     assert!(met.errors > 0, "{met:?}");
 }
+
+/// A right that was just given is not known everywhere at once.
+#[tokio::test(flavor = "multi_thread")]
+async fn one_refusal_does_not_end_a_watch_and_two_do_not_end_it_for_good() {
+    let Some(opening) = Harbour::open() else { return };
+    let harbour = opening.harbour().await;
+    let map = harbour.config_map("a", json!({ "k": "no" }));
+    harbour.apply(&map).await.unwrap();
+    let watches = Matching::class("watch", "configmaps");
+    for (refusals, lists) in [(1, 1), (2, 4)] {
+        harbour.proxy.add(Rule::next(refusals, watches.clone(), Fault::Status(403)));
+        let before = harbour.proxy.counts().borrow().clone();
+        let long = Terms { timeout: Duration::from_mins(2), ..terms() };
+        let wait = wait_for("field=data.k=yes", long, &[map.id()]);
+        let cluster = harbour.cluster.clone();
+        let waiting = tokio::spawn(async move { run(&cluster, &wait).await });
+        let more = |counts: &rig::proxy::Counts, verb: &str| {
+            counts.of(verb, "configmaps") - before.of(verb, "configmaps")
+        };
+        let open = |counts: &rig::proxy::Counts| more(counts, "watch") > u64::from(refusals);
+        let seen = harbour.proxy.wait_for(PATIENCE, open).await.unwrap();
+        assert!(more(&seen, "list") >= lists, "{refusals}: {seen:?}");
+        assert!(refusals == 2 || more(&seen, "list") == lists, "{refusals}: {seen:?}");
+        harbour.apply(&harbour.config_map("a", json!({ "k": "yes" }))).await.unwrap();
+        let met = waiting.await.unwrap().0.unwrap();
+        assert_eq!(met.errors, refusals, "{met:?}");
+        harbour.apply(&map).await.unwrap();
+    }
+}
