@@ -60,8 +60,8 @@ pub enum Claims {
     /// Every claim has to be bound.
     #[default]
     Bound,
-    /// A claim that no pod has asked for yet may be unbound: with a class that
-    /// waits for the first pod it never would be.
+    /// A claim that no pod has asked for yet may be unbound, where its class waits
+    /// for the first pod: it never would be.
     BoundWhenUsed,
 }
 

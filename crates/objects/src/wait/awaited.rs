@@ -106,7 +106,7 @@ impl Awaited {
             self.over = true;
             return Judgement::Met;
         }
-        match wait.goal().judge(object, wait.terms().claims) {
+        match wait.goal().judge(object, wait.claims_of(object)) {
             Judgement::Untold(_) if wait.is_silent(object.kind()) => Judgement::Met,
             judgement => judgement,
         }

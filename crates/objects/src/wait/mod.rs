@@ -21,6 +21,7 @@ mod awaited;
 mod goal;
 mod group;
 mod judge;
+mod lazy;
 mod near;
 mod outcome;
 mod run;

@@ -43,7 +43,8 @@ impl Cluster {
         if wait.subjects().is_empty() {
             return Err(WaitError::Nobody);
         }
-        let wait = &wait.clone().with_silent(self.silent_kinds(wait).await);
+        let (silent, lazy) = (self.silent_kinds(wait).await, self.lazy_classes(wait).await);
+        let wait = &wait.clone().with_silent(silent).with_lazy(lazy);
         let mut run = Run {
             cluster: self,
             wait,

@@ -13,6 +13,8 @@ pub struct Wait {
     terms: Terms,
     /// Kinds that were defined without a status: to be there is all they can be.
     silent: Vec<Kind>,
+    /// Classes that bind a volume only once a pod needs it.
+    lazy: Vec<String>,
 }
 
 /// Who has to reach a goal.
@@ -51,7 +53,8 @@ impl Default for Terms {
             stable: Duration::ZERO,
             // A registry, a scheduler or an autoscaler may need a moment.
             grace: Some(Duration::from_secs(30)),
-            claims: Claims::default(),
+            // Where a pod is waited for too, it has its volume before it is ready.
+            claims: Claims::BoundWhenUsed,
         }
     }
 }
@@ -59,7 +62,7 @@ impl Default for Terms {
 impl Wait {
     /// Waits for nothing yet.
     pub fn new(goal: Goal, terms: Terms) -> Self {
-        Self { goal, subjects: Vec::new(), terms, silent: Vec::new() }
+        Self { goal, subjects: Vec::new(), terms, silent: Vec::new(), lazy: Vec::new() }
     }
 
     /// Adds an object; an error where its kind can never reach the goal.
@@ -83,6 +86,17 @@ impl Wait {
     pub(super) fn with_silent(mut self, kinds: Vec<Kind>) -> Self {
         self.silent = kinds;
         self
+    }
+
+    /// Says which classes bind a volume only once a pod needs it.
+    pub(super) fn with_lazy(mut self, classes: Vec<String>) -> Self {
+        self.lazy = classes;
+        self
+    }
+
+    /// Returns whether a class binds a volume only once a pod needs it.
+    pub(super) fn is_lazy(&self, class: &str) -> bool {
+        self.lazy.iter().any(|lazy| lazy == class)
     }
 
     /// Returns whether a kind was defined without a status.

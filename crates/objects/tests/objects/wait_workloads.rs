@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use objects::{AilmentKind, Miss, Object, Terms, Unmet, WaitEvent};
+use objects::{AilmentKind, Claims, Miss, Object, Terms, Unmet, WaitEvent};
 use serde_json::{Value, json};
 
 use crate::harbour::Harbour;
@@ -174,4 +174,48 @@ async fn a_change_is_waited_for_anew() {
     let second = web("example.test/a:2", "image");
     let unmet = fails(&harbour, &second, "ready", AilmentKind::ImagePull).await;
     assert!(unmet.met.is_empty(), "{unmet:?}");
+}
+
+/// A claim of a class that waits for a pod is as it should be without one; one
+/// of a class that binds at once is not.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_claim_that_waits_for_a_pod_is_not_waited_for() {
+    let Some(opening) = Harbour::open() else { return };
+    let harbour = opening.harbour().await;
+    let class = |mode: &str| {
+        let name = format!("{}-{}", harbour.namespace.name(), mode.to_lowercase());
+        Object::new(json!({ "apiVersion": "storage.k8s.io/v1", "kind": "StorageClass",
+            "metadata": { "name": name }, "provisioner": "example.test/none",
+            "volumeBindingMode": mode }))
+        .unwrap()
+    };
+    let claim = |class: &Object, name: &str| {
+        harbour.object(
+            "v1",
+            "PersistentVolumeClaim",
+            name,
+            json!({ "spec": { "accessModes": ["ReadWriteOnce"],
+                "storageClassName": class.id().name,
+                "resources": { "requests": { "storage": "1Gi" } } } }),
+        )
+    };
+    let (lazy, eager) = (class("WaitForFirstConsumer"), class("Immediate"));
+    let (later, now) = (claim(&lazy, "later"), claim(&eager, "now"));
+    for object in [&lazy, &eager, &later, &now] {
+        harbour.apply(object).await.unwrap();
+    }
+    let short = Terms { timeout: Duration::from_secs(3), ..terms() };
+    run(&harbour.cluster, &wait_for("ready", short, &[later.id()])).await.0.unwrap();
+    let strict = Terms { claims: Claims::Bound, ..short };
+    for (id, terms) in [(now.id(), short), (later.id(), strict)] {
+        let missed = unmet(run(&harbour.cluster, &wait_for("ready", terms, &[id])).await.0);
+        assert_eq!(missed.missed[0].why, Some(Miss::TimedOut), "{missed:?}");
+    }
+    // Once a pod has found a node with it, it has to be bound.
+    let node =
+        json!({ "metadata": { "annotations": { "volume.kubernetes.io/selected-node": "n" } } });
+    harbour.kubectl(&["patch", "pvc", "later", "--type=merge", "-p", &node.to_string()]);
+    let missed = unmet(run(&harbour.cluster, &wait_for("ready", short, &[later.id()])).await.0);
+    assert_eq!(missed.missed[0].why, Some(Miss::TimedOut), "{missed:?}");
+    harbour.kubectl(&["delete", "storageclass", &lazy.id().name, &eager.id().name]);
 }
