@@ -37,6 +37,8 @@ mod set_memory;
 mod set_reach;
 mod set_untried;
 mod status_real;
+mod status_rolled;
+mod status_told;
 mod wait;
 mod wait_blind;
 mod wait_faults;

@@ -43,9 +43,8 @@ fn workloads(harbour: &Harbour) -> Vec<Case> {
     let paused = deployment(json!({ "paused": true }));
     let mut late = deployment(json!({ "progressDeadlineSeconds": 2 }));
     late["metadata"]["name"] = "late".into();
-    let partition = selecting(json!({ "replicas": 0, "serviceName": "a",
-        "template": template("Always"),
-        "updateStrategy": { "rollingUpdate": { "partition": 3 } } }));
+    let empty =
+        selecting(json!({ "replicas": 0, "serviceName": "a", "template": template("Always") }));
     vec![
         (object("batch/v1", "Job", job), "ready", ""),
         (object("batch/v1", "CronJob", cron), "ready", ""),
@@ -55,7 +54,7 @@ fn workloads(harbour: &Harbour) -> Vec<Case> {
             "failed",
             "ProgressDeadlineExceeded",
         ),
-        (object("apps/v1", "StatefulSet", partition), "ready", ""),
+        (object("apps/v1", "StatefulSet", empty), "ready", ""),
     ]
 }
 
@@ -72,9 +71,9 @@ fn others(harbour: &Harbour) -> Vec<Case> {
             "target": { "type": "Utilization", "averageUtilization": 50 } } }] } });
     vec![
         (object("policy/v1", "PodDisruptionBudget", budget), "ready", ""),
-        (object("v1", "PersistentVolumeClaim", claim), "in progress", ""),
-        (object("v1", "Service", service), "in progress", ""),
-        (object("autoscaling/v2", "HorizontalPodAutoscaler", scaler), "in progress", ""),
+        (object("v1", "PersistentVolumeClaim", claim), "in progress", "it has no volume yet"),
+        (object("v1", "Service", service), "in progress", "no address yet"),
+        (object("autoscaling/v2", "HorizontalPodAutoscaler", scaler), "in progress", "metric"),
     ]
 }
 
