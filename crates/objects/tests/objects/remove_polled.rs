@@ -40,3 +40,38 @@ async fn who_may_not_watch_looks_less_and_less_often_and_sees_the_end() {
         assert!(all <= most, "{name}: {all} looks in {:?}", clock.elapsed());
     }
 }
+
+/// Every 10 s at most where nothing moves, and after a second again once something has.
+#[tokio::test(flavor = "multi_thread")]
+async fn looks_are_ten_seconds_apart_at_most_and_a_second_after_progress() {
+    let Some(opening) = Harbour::open() else { return };
+    let harbour = opening.harbour().await;
+    let rules = json!([{ "apiGroups": [""], "resources": ["configmaps"],
+        "verbs": ["get", "list", "delete"] }]);
+    let account = harbour.as_account("lister", rules).await;
+    let both = ["example.com/stay", "example.com/too"];
+    let map = json!({ "metadata": { "finalizers": both } });
+    let map = harbour.object("v1", "ConfigMap", "a", map);
+    let target = doomed(&harbour.apply(&map).await.unwrap().object);
+    let before = harbour.proxy.counts().borrow().of("list", "configmaps");
+    let clock = events::Clock::real();
+    let look = async |nth: u64| {
+        let wanted = |counts: &Counts| counts.of("list", "configmaps") >= before + nth;
+        harbour.proxy.wait_for(PATIENCE, wanted).await.unwrap();
+        clock.elapsed().as_secs_f64()
+    };
+    let watching = async {
+        // The list before the watch that is refused twice, then looks that are
+        // 1, 2, 4, 8 and 10 s apart.
+        let (last, capped) = (look(6).await, look(7).await);
+        assert!((9.0..12.0).contains(&(capped - last)), "{last} {capped}");
+        let patch = json!({ "metadata": { "finalizers": ["example.com/stay"] } }).to_string();
+        harbour.kubectl(&["patch", "cm", "a", "--type=merge", "-p", &patch]);
+        let (seen, next) = (look(8).await, look(9).await);
+        assert!((0.5..3.0).contains(&(next - seen)), "{seen} {next}");
+        release(&harbour, "a");
+    };
+    let removing = remove_as(&harbour, &account, vec![target], quiet(60));
+    let ((ended, _), ()) = tokio::join!(removing, watching);
+    ended.unwrap();
+}

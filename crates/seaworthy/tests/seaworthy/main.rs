@@ -25,6 +25,7 @@ mod machines;
 mod no_answer;
 mod quay;
 mod real_sets;
+mod recovery;
 mod rehearsal;
 mod reports;
 mod running;
