@@ -72,7 +72,7 @@ impl Fuzz {
     fn one(&self, target: &str, folder: &Folder) -> io::Result<bool> {
         let found = folder.root.join("found").join(target);
         create_dir_all(&found)?;
-        let status = Command::new(folder.program("fuzz"))
+        let status = Command::new(folder.program())
             .env("SEAWORTHY_FUZZ_TARGET", target)
             .arg(format!("-max_total_time={}", self.seconds))
             .args(["-timeout=10", "-rss_limit_mb=2048", "-verbosity=0", "-print_final_stats=1"])
@@ -101,14 +101,15 @@ impl Folder {
     fn build(&self) -> io::Result<bool> {
         say("Building", "the targets, watched by libFuzzer");
         let mut build = cargo();
-        build.args(["build", "--release", "--package", "fuzz", "--features", "libfuzzer"]);
+        build.args(["build", "--release", "--package", "fuzz", "--bin", "fuzz"]);
+        build.args(["--features", "libfuzzer"]);
         build.args(["--target", &self.machine]).env("RUSTFLAGS", COVERAGE);
         build.arg("--target-dir").arg(self.root.join("build"));
         Ok(build.status()?.success())
     }
 
-    fn program(&self, name: &str) -> PathBuf {
-        self.root.join("build").join(&self.machine).join("release").join(name)
+    fn program(&self) -> PathBuf {
+        self.root.join("build").join(&self.machine).join("release/fuzz")
     }
 
     fn corpus(&self) -> PathBuf {
@@ -117,8 +118,9 @@ impl Folder {
 
     /// Puts the seeds to what earlier runs have learnt, and returns the targets.
     fn targets(&self) -> io::Result<Vec<String>> {
-        let seeded = Command::new(self.program("seeds")).arg(self.corpus()).status()?;
-        if !seeded.success() {
+        let mut seeds = cargo();
+        seeds.args(["run", "--quiet", "--package", "fuzz", "--bin", "seeds"]).arg(self.corpus());
+        if !seeds.status()?.success() {
             return Err(io::Error::other("the seeds could not be written"));
         }
         let names = read_dir(self.corpus())?
