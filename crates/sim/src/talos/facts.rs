@@ -11,6 +11,8 @@ pub struct NodeFacts {
     pub address: Ipv4Addr,
     /// Its address in the private network; data only, nothing listens there.
     pub private_address: Option<Ipv4Addr>,
+    /// What Talos calls what it runs on, such as `hcloud` or `metal`.
+    pub platform: String,
     /// The platform's id of the machine.
     pub instance_id: String,
     /// The platform's name of its size, such as `cax11`.
@@ -60,8 +62,10 @@ pub enum Dialect {
 }
 
 impl NodeFacts {
-    /// The platform that all simulated nodes run on.
-    pub const PLATFORM: &'static str = "hcloud";
+    /// What Talos calls servers of Hetzner.
+    pub const CLOUD: &'static str = "hcloud";
+    /// What Talos calls a machine of somebody's own.
+    pub const METAL: &'static str = "metal";
 
     /// A small cloud server with one disk and Talos already on it.
     pub fn cloud_server(hostname: &str, address: Ipv4Addr) -> Self {
@@ -71,6 +75,7 @@ impl NodeFacts {
             hostname: hostname.to_owned(),
             address,
             private_address: None,
+            platform: Self::CLOUD.to_owned(),
             instance_type: "cax11".to_owned(),
             region: "eu-central".to_owned(),
             zone: "fsn1-dc14".to_owned(),
@@ -81,6 +86,22 @@ impl NodeFacts {
             instance_id,
             version: "v1.14.1".to_owned(),
             installed: true,
+        }
+    }
+
+    /// A machine of somebody's own, started from a medium and with an empty
+    /// disk: there is no platform that knows more of it than it does itself.
+    pub fn bare_machine(hostname: &str, address: Ipv4Addr) -> Self {
+        Self {
+            platform: Self::METAL.to_owned(),
+            instance_id: String::new(),
+            instance_type: String::new(),
+            region: String::new(),
+            zone: String::new(),
+            arch: "amd64".to_owned(),
+            disks: vec![Disk::bare_disk(hostname)],
+            installed: false,
+            ..Self::cloud_server(hostname, address)
         }
     }
 
@@ -114,6 +135,11 @@ impl Disk {
             serial: serial.to_owned(),
             system: true,
         }
+    }
+
+    /// The disk of a machine that Talos has not been installed on.
+    pub fn bare_disk(serial: &str) -> Self {
+        Self { system: false, ..Self::cloud_disk(serial) }
     }
 
     /// Returns the path of its device.

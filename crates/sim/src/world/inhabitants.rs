@@ -56,6 +56,7 @@ fn facts(machine: &Machine) -> NodeFacts {
         hostname: machine.name.clone(),
         address: machine.address,
         private_address: private.map(|it| it.ip),
+        platform: NodeFacts::CLOUD.to_owned(),
         instance_type: machine.server_type.clone(),
         region: metadata.region,
         zone: metadata.availability_zone,

@@ -9,7 +9,7 @@
 //!
 //! The parts do not know each other; this is where they are bound together. A
 //! world has a /24 of the loopback network to itself, and ends when it is
-//! dropped.
+//! dropped. A [`Yard`] is a world without a cloud: machines of somebody's own.
 
 pub mod fault;
 mod inhabitants;
@@ -17,6 +17,7 @@ mod inventory;
 mod kubernetes;
 mod lives;
 mod neighbourhood;
+mod yard;
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -30,6 +31,7 @@ use thiserror::Error;
 use tokio::sync::watch;
 
 pub use self::inventory::{ClusterInventory, Inventory};
+pub use self::yard::Yard;
 
 use self::fault::Turn;
 use self::inhabitants::Inhabitants;

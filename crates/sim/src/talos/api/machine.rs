@@ -182,8 +182,8 @@ fn version(tag: String, facts: &NodeFacts, configured: bool) -> Version {
             arch: facts.arch.clone(),
         }),
         platform: Some(PlatformInfo {
-            name: NodeFacts::PLATFORM.to_owned(),
-            mode: "cloud".to_owned(),
+            name: facts.platform.clone(),
+            mode: if facts.platform == NodeFacts::METAL { "metal" } else { "cloud" }.to_owned(),
         }),
         features: Some(FeaturesInfo { rbac: configured }),
     }

@@ -17,14 +17,18 @@ pub(super) fn platform(known: &Known<'_>) -> Vec<Described> {
     let facts = known.facts;
     // It may say to be another machine than it is.
     let instance = known.knobs.claims_instance.as_ref().unwrap_or(&facts.instance_id);
+    let provider = match facts.platform.as_str() {
+        NodeFacts::CLOUD => format!("hcloud://{instance}"),
+        _ => String::new(),
+    };
     let spec = json!({
-        "platform": NodeFacts::PLATFORM,
+        "platform": facts.platform,
         "hostname": facts.hostname,
         "region": facts.region,
         "zone": facts.zone,
         "instanceType": facts.instance_type,
         "instanceId": instance,
-        "providerId": format!("hcloud://{instance}"),
+        "providerId": provider,
     });
     vec![described("PlatformMetadatas.talos.dev", "platformmetadata", &spec)]
 }
