@@ -81,9 +81,15 @@ impl Cluster {
         self.state.borrow().peers.values().cloned().collect()
     }
 
-    /// Returns each etcd that was bootstrapped; there should be one.
+    /// Returns each etcd that was bootstrapped and that some node still has the
+    /// data of; there should be one.
     pub fn etcds(&self) -> Vec<Etcd> {
-        self.state.borrow().etcds.clone()
+        self.state.borrow().etcds.iter().filter(|etcd| !etcd.is_gone()).cloned().collect()
+    }
+
+    /// Returns how many etcds are gone with all that was in them.
+    pub fn lost_etcds(&self) -> usize {
+        self.state.borrow().etcds.iter().filter(|etcd| etcd.is_gone()).count()
     }
 
     /// Tells of every change.

@@ -15,6 +15,8 @@ pub struct EtcdMember {
     pub is_learner: bool,
     /// Whether it runs.
     pub running: bool,
+    /// Whether its data was wiped, which the others do not know.
+    pub wiped: bool,
 }
 
 /// One etcd: the members that know each other.
@@ -41,6 +43,7 @@ impl EtcdMember {
             address: address.to_owned(),
             is_learner: false,
             running: true,
+            wiped: false,
         }
     }
 }
@@ -67,6 +70,16 @@ impl Etcd {
     /// A member has stopped or runs again.
     pub(super) fn set_running(&mut self, id: u64, running: bool) {
         self.change(id, |member| member.running = running);
+    }
+
+    /// A member has lost its data, and never comes back.
+    pub(super) fn wipe(&mut self, id: u64) {
+        self.change(id, |member| (member.running, member.wiped) = (false, true));
+    }
+
+    /// Says whether nobody has its data any more.
+    pub(super) fn is_gone(&self) -> bool {
+        self.members.iter().all(|member| member.wiped)
     }
 
     /// Takes a member out.
@@ -146,5 +159,18 @@ mod tests {
         assert_eq!(etcd.leader(), None, "one of three is no majority");
         etcd.set_running(first, true);
         assert_eq!(etcd.leader(), Some(first));
+    }
+
+    #[test]
+    fn an_etcd_is_gone_with_the_last_of_its_data() {
+        let mut etcd = Etcd::begin(member("cp-1"));
+        etcd.learn(member("cp-2"));
+        let [first, second] = [etcd.members[0].id, etcd.members[1].id];
+        etcd.promote(second);
+        etcd.wipe(first);
+        assert_eq!(etcd.leader(), None, "the other one waits for it");
+        assert!(!etcd.is_gone());
+        etcd.wipe(second);
+        assert!(etcd.is_gone());
     }
 }

@@ -18,11 +18,16 @@ pub(super) struct Neighbourhood {
     effects: Effects,
     lives: Lives,
     clusters: Clusters,
-    kubernetes: Mutex<BTreeMap<String, Kubernetes>>,
+    /// What was kept in an etcd that is gone is gone too: a cluster that is
+    /// built again has another Kubernetes.
+    kubernetes: Mutex<BTreeMap<Life, Kubernetes>>,
     /// The cloud, which starts after its neighbourhood.
     cloud: OnceLock<Arc<dyn Cloud>>,
     knobs: Mutex<tenants::Knobs>,
 }
+
+/// A cluster by its id, and how many etcds it has lost.
+type Life = (String, usize);
 
 impl Neighbourhood {
     pub(super) fn new(
@@ -64,13 +69,12 @@ impl Neighbourhood {
     /// Returns what there is in every cluster.
     pub(super) fn inventory(&self) -> Vec<ClusterInventory> {
         let kubernetes = self.all();
-        let objects = |id: &str| kubernetes.get(id).map(Kubernetes::objects).unwrap_or_default();
-        let clusters = self.clusters.all();
-        let inventory = |(id, cluster): &(String, Cluster)| ClusterInventory {
-            etcds: cluster.etcds(),
-            objects: objects(id),
+        let inventory = |(id, cluster): (String, Cluster)| {
+            let now = kubernetes.get(&(id, cluster.lost_etcds()));
+            let objects = now.map(Kubernetes::objects).unwrap_or_default();
+            ClusterInventory { etcds: cluster.etcds(), objects }
         };
-        clusters.iter().map(inventory).collect()
+        self.clusters.all().into_iter().map(inventory).collect()
     }
 
     /// Does something with the Kubernetes of a configuration's cluster, which
@@ -89,10 +93,11 @@ impl Neighbourhood {
             let time = (self.tempo, self.clock.clone());
             Kubernetes::begin(time, effects, lives, Arc::clone(cloud), knobs.clone())
         };
-        use_it(all.entry(config.cluster.id.clone()).or_insert_with(begin))
+        let life = (config.cluster.id.clone(), self.clusters.of(config).lost_etcds());
+        use_it(all.entry(life).or_insert_with(begin))
     }
 
-    fn all(&self) -> MutexGuard<'_, BTreeMap<String, Kubernetes>> {
+    fn all(&self) -> MutexGuard<'_, BTreeMap<Life, Kubernetes>> {
         self.kubernetes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

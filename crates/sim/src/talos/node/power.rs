@@ -88,8 +88,12 @@ impl Machine {
     }
 
     fn wipe(&self, wipe: Wipe) {
-        if let (true, (Some(cluster), Some(member))) = (wipe.graceful, self.belongs_to()) {
-            cluster.change_etcd(member, Etcd::remove);
+        if let (Some(cluster), Some(member)) = self.belongs_to() {
+            match wipe {
+                Wipe { graceful: true, .. } => cluster.change_etcd(member, Etcd::remove),
+                Wipe { ephemeral: true, .. } => cluster.change_etcd(member, Etcd::wipe),
+                _ => {}
+            }
         }
         self.change(|state| {
             if wipe.state {
