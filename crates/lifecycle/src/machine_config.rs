@@ -13,8 +13,8 @@ use talos::config::{
     MachineConfig, Mirror, Node, UnsupportedVersion,
 };
 
-use crate::Site;
 use crate::hetzner::API_PORT;
+use crate::{Ground, Site};
 
 /// The disk of virtual machines that boot from our image.
 const DISK: &str = "/dev/sda";
@@ -71,7 +71,15 @@ pub(crate) fn endpoint(site: &Site) -> Option<String> {
         Endpoint::Hostname(name) => name.clone(),
         Endpoint::LoadBalancer(_) => site.endpoint()?.to_string(),
         Endpoint::PrivateLoadBalancer(address) | Endpoint::Vip(address) => address.to_string(),
-        Endpoint::Node(_) => site.address(&site.control_planes().next()?.name)?.to_string(),
+        Endpoint::Node(_) => {
+            let node = site.control_planes().next()?;
+            match site.ground {
+                // A server gets its address when it is made. A machine has it,
+                // and workers do not wait until it answers there.
+                Ground::Hetzner(_) => site.address(&node.name)?.to_string(),
+                Ground::Machines => node.address.to_string(),
+            }
+        }
     };
     Some(format!("https://{host}:{API_PORT}"))
 }

@@ -52,8 +52,8 @@ pub struct Release {
 }
 
 /// Makes the plan of a run of `down` for machines.
-pub fn plan_of_machines(cluster: &str, id: ClusterId, tool: &str) -> Plan {
-    let stages = engine::planned(MACHINES_TABLE, &[], &Pace::default());
+pub fn plan_of_machines(cluster: &str, id: ClusterId, tool: &str, speed: Option<u32>) -> Plan {
+    let stages = engine::planned(MACHINES_TABLE, &[], &Pace { speed, ..Pace::default() });
     Plan {
         command: Plan::TEARDOWN.to_owned(),
         cluster: cluster.to_owned(),
@@ -64,7 +64,7 @@ pub fn plan_of_machines(cluster: &str, id: ClusterId, tool: &str) -> Plan {
         nodes: Vec::new(),
         spec: None,
         monthly_cents: None,
-        simulated_speed: None,
+        simulated_speed: speed,
     }
 }
 
@@ -120,7 +120,7 @@ impl Release {
                 return Ok(seen);
             }
             hands.go_on()?;
-            clock.sleep(PAUSE).await;
+            clock.sleep(PAUSE / self.site.speed.unwrap_or(1).max(1)).await;
         }
     }
 
@@ -272,12 +272,12 @@ impl Work for Release {
     }
 
     async fn look(&self, unit: &Unit, _: &CheckName, eyes: &Eyes) -> Verdict {
-        match (unit.stage.as_str(), self.seen(eyes).await) {
+        self.site.marked(match (unit.stage.as_str(), self.seen(eyes).await) {
             (_, Err(cause)) => Verdict::failed(*cause),
             ("inventory", Ok(seen)) => self.inventory(&seen, eyes),
             ("machines", Ok(seen)) => released(&seen),
             (_, Ok(seen)) => zero(&seen, eyes),
-        }
+        })
     }
 
     async fn probe(&self, unit: &Unit, _: &CheckName, _: &Hands) -> Result<Verdict, ActError> {

@@ -72,7 +72,9 @@ async fn identify(site: &Site, node: &NodePlan, machine: &Machine, client: &Clie
     if let Some(wanted) = machine.instance.as_ref().filter(|it| **it != platform.instance_id) {
         wrong.push(format!("its instance id is {}, not {wanted}", platform.instance_id));
     }
-    for mac in machine.cards.iter().filter(|mac| !macs.contains(&mac.as_str())) {
+    // Some write hardware addresses in capitals, and some do not.
+    let has = |card: &&String| macs.iter().any(|mac| mac.eq_ignore_ascii_case(card));
+    for mac in machine.cards.iter().filter(|card| !has(card)) {
         wrong.push(format!("it has no network card {mac}"));
     }
     if wrong.is_empty() {

@@ -351,7 +351,12 @@ fn read(file: &str) -> spec::Cluster {
     reading.into_cluster().unwrap_or_else(|_| panic!("{told}"))
 }
 
-async fn run<W: Work>(folder: &StateFolder, plan: Plan, until: Until, work: Arc<W>) -> Ran {
+pub(crate) async fn run<W: Work>(
+    folder: &StateFolder,
+    plan: Plan,
+    until: Until,
+    work: Arc<W>,
+) -> Ran {
     let (clock, chance) = (Clock::real(), Chance::real());
     let told = Arc::new(Mutex::new((Story::default(), Plain::new(Palette::Plain), Vec::new())));
     let telling = Arc::clone(&told);

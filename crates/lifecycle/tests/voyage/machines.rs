@@ -1,116 +1,134 @@
-//! Machines that exist already: the servers of a simulated world, taken as such.
+//! The whole way on machines of somebody's own, and what goes wrong there.
 
 use std::collections::BTreeSet;
-use std::net::Ipv4Addr;
-use std::time::Duration;
+use std::fs;
 
-use events::Clock;
-use tokio::io::copy_bidirectional;
-use tokio::net::{TcpListener, TcpStream};
+use events::RunOutcome;
+use sim::talos::Stage;
+use spec::plan::Stage as Name;
 
-use crate::harbour::{Fall, Harbour};
+use crate::harbour::{Fall, LAST, Ran, new_bundle};
+use crate::yard::{NAMES, Yard};
 
-/// A cluster file for machines; the first is the control plane.
-fn file(number: &str, control_plane: &str, nodes: &[(&str, Ipv4Addr)]) -> String {
-    let line = |(place, (name, address)): (usize, &(&str, Ipv4Addr))| {
-        let pool = if place == 0 { "control-plane" } else { "workers" };
-        let [_, b, c, d] = address.octets();
-        format!("        - {{ name: {name}, pool: {pool}, address: 10.{b}.{c}.{d} }}\n")
-    };
-    let lines: String = nodes.iter().enumerate().map(line).collect();
-    let pools = if nodes.len() > 1 { "  pools: [{ name: workers }]\n" } else { "" };
-    format!(
-        "apiVersion: seaworthy.dev/v1
-kind: Cluster
-metadata: {{ name: yard }}
-spec:
-  cloud:
-    machines:
-      network: 10.77.{number}.0/24
-      nodes:
-{lines}  talos: {{ version: v1.14.1, install: {{ disk: /dev/sda }} }}
-  kubernetes: {{ version: v1.36.3, certSANs: [127.77.{number}.250] }}
-  controlPlane: {control_plane}
-{pools}  addons:
-    cilium: {{}}
-"
-    )
-}
-
-/// Every control plane answers at its own address; what is in every kubeconfig
-/// leads nowhere until somebody holds it.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_endpoint_that_leads_nowhere_is_named() {
-    let vip: Ipv4Addr = "127.77.213.250".parse().unwrap();
-    let harbour = Harbour::new("213", 1, 0).await;
-    let mut harbour =
-        harbour.on_machines(|at| file("213", "{ vip: 10.77.213.250 }", &[("cp-1", at[0])])).await;
-    harbour.expect_failure(Some("api"));
-    let ran = harbour.up(Some("api")).await;
-    println!("{}", ran.text);
-    assert_eq!(ran.falls, BTreeSet::from([Fall::check("api", "api", 320)]), "{}", ran.text);
-    assert!(ran.text.contains(&format!("the VIP {vip} does not lead to")), "{}", ran.text);
-    let machine = harbour.world.node("demo-cp-1").unwrap();
-    let api = (machine.facts().address, 6443);
-    let listener = TcpListener::bind((vip, 6443)).await.unwrap();
-    tokio::spawn(async move {
-        while let Ok((mut caller, _)) = listener.accept().await {
-            tokio::spawn(async move {
-                let mut there = TcpStream::connect(api).await?;
-                copy_bidirectional(&mut caller, &mut there).await
-            });
-        }
-    });
-    harbour.expect_failure(None);
-    let ran = harbour.up(Some("api")).await;
-    assert!(ran.is_done, "{}", ran.text);
-    assert!(ran.text.contains(&format!("1/1 direct, the VIP {vip}")), "{}", ran.text);
+async fn machines_come_up_once_and_are_released() {
+    let yard = Yard::new(1);
+    let first = yard.up(Some(LAST)).await;
+    assert!(first.is_done, "{}", first.text);
+    let before = yard.effects();
+    let second = yard.up(Some(LAST)).await;
+    assert!(second.is_done, "{}", second.text);
+    let more = yard.world.effects().all().split_off(before);
+    assert!(more.is_empty(), "a second run changes nothing: {more:?}");
+    let down = yard.down().await;
+    assert_eq!(down.outcome, RunOutcome::Proven, "{}", down.text);
+    assert!(NAMES.iter().all(|name| waits(&yard, name)), "{}", down.text);
+    let calls: Vec<_> = yard.world.effects().all().into_iter().map(|it| it.call).collect();
+    for (call, count) in [("ApplyConfiguration", 2), ("Bootstrap", 1), ("Reset", 2)] {
+        let seen = calls.iter().filter(|it| it.ends_with(call)).count();
+        assert_eq!(seen, count, "{call} of {calls:?}");
+    }
 }
 
-/// A worker whose machine does not answer may come back. Who deletes its Node,
-/// or never had one, has nothing to fear.
+/// Where the API will be is in every config, before anything answers there.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_worker_is_not_built_twice_while_its_machine_may_come_back() {
-    let nodes = |w1: usize, w2: usize, at: &[Ipv4Addr]| {
-        file("214", "{}", &[("cp-1", at[0]), ("w-1", at[w1]), ("w-2", at[w2])])
-    };
-    let harbour = Harbour::new("214", 1, 4).await;
-    let mut harbour = harbour.on_machines(|at| nodes(1, 2, at)).await;
-    let names = harbour.world.nodes();
-    let machine = |place: usize| harbour.world.node(&names[place]).unwrap();
-    let at: Vec<_> = (0..names.len()).map(|place| machine(place).facts().address).collect();
-    harbour.world.turn(&names[1], |knobs| knobs.cut_off = true);
-    let ran = harbour.up(Some("api")).await;
+async fn a_worker_that_is_there_before_the_control_plane_gets_its_config() {
+    let yard = Yard::new(9);
+    yard.node("cp-1").power_off();
+    yard.world.turn("cp-1", |knobs| knobs.slowness = 10);
+    yard.node("cp-1").power_on();
+    let ran = yard.up(Some("config")).await;
     assert!(ran.is_done, "{}", ran.text);
-    joined(&harbour, "w-2").await;
-    for gone in [1, 2] {
-        harbour.world.node(&names[gone]).unwrap().power_off();
-    }
-    harbour.rewrite(&nodes(1, 3, &at));
-    harbour.expect_failure(Some("identity"));
-    let before = harbour.world.effects().all().len();
-    let ran = harbour.up(Some("identity")).await;
-    println!("{}", ran.text);
-    let fall = Fall::check("identity", "identity", 309);
-    assert!(ran.falls.contains(&fall), "{}", ran.text);
-    assert!(ran.text.contains("kubectl delete node w-2"), "{}", ran.text);
-    assert_eq!(harbour.world.effects().all().len(), before, "nothing was sent: {}", ran.text);
-    harbour.rewrite(&file("214", "{}", &[("cp-1", at[0]), ("w-1", at[4])]));
-    harbour.expect_failure(None);
-    let ran = harbour.up(Some("config")).await;
-    assert!(ran.is_done, "w-1 has never joined: {}", ran.text);
-    let again = harbour.up(Some("config")).await;
-    assert!(again.is_done, "it was built there: {}", again.text);
+    assert!(yard.node("w-1").config().is_some());
 }
 
-/// Waits until Kubernetes knows a node.
-async fn joined(harbour: &Harbour, name: &str) {
-    let knows = || {
-        let clusters = harbour.world.inventory().clusters;
-        let mut objects = clusters.iter().flat_map(|cluster| &cluster.objects);
-        objects.any(|it| it["kind"] == "Node" && it["metadata"]["name"] == name)
-    };
-    while !knows() {
-        Clock::real().sleep(Duration::from_millis(50)).await;
-    }
+#[tokio::test(flavor = "multi_thread")]
+async fn a_machine_of_another_cluster_is_left_alone() {
+    let yard = Yard::new(2);
+    let others = tempfile::tempdir().unwrap();
+    new_bundle(2).save_new(&others.path().join("secrets.yaml")).unwrap();
+    let theirs = yard.up_from(others.path(), Some("etcd")).await;
+    assert!(theirs.is_done, "{}", theirs.text);
+    let before = yard.effects();
+    let ran = yard.up(None).await;
+    fell(&ran, &Fall::check("preflight", "preflight", 205));
+    let down = yard.down().await;
+    assert!(down.text.contains("0 to reset"), "{}", down.text);
+    assert_eq!(yard.effects(), before, "nothing was sent to any machine");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_the_bundle_nothing_is_sent() {
+    let yard = Yard::new(3);
+    let ran = yard.up(Some("api")).await;
+    assert!(ran.is_done, "{}", ran.text);
+    let (bundle, before) = (yard.root().join("secrets.yaml"), yard.effects());
+    let kept = fs::read(&bundle).unwrap();
+    fs::remove_file(&bundle).unwrap();
+    fell(&yard.up(None).await, &Fall::check("preflight", "preflight", 210));
+    fell(&yard.down().await, &Fall::check("inventory", "inventory", 210));
+    assert_eq!(yard.effects(), before, "nothing was sent to any machine");
+    fs::write(&bundle, kept).unwrap();
+    let ran = yard.down().await;
+    assert_eq!(ran.outcome, RunOutcome::Proven, "{}", ran.text);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_card_is_another_machine() {
+    let mut yard = Yard::new(4);
+    let right = yard.node("cp-1").facts().mac.clone();
+    let named = |mac: &str| format!("10.78.4.11, mac: '{mac}' }}");
+    let plain = yard.file.clone();
+    yard.file = plain.replace("10.78.4.11 }", &named("02:00:00:00:00:99"));
+    let ran = yard.up(Some("identity")).await;
+    fell(&ran, &Fall::check("identity", "identity", 309));
+    assert!(ran.text.contains("it has no network card 02:00:00:00:00:99"), "{}", ran.text);
+    assert_eq!(yard.effects(), 0, "nothing was sent to any machine");
+    yard.file = plain.replace("10.78.4.11 }", &named(&right));
+    let ran = yard.up(Some("identity")).await;
+    assert!(ran.is_done, "{}", ran.text);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_machine_that_does_not_come_back_is_not_taken_for_wiped() {
+    let yard = Yard::new(5);
+    let ran = yard.up(Some("api")).await;
+    assert!(ran.is_done, "{}", ran.text);
+    yard.world.turn("w-1", |knobs| knobs.never_boots = true);
+    let ran = yard.down().await;
+    fell(&ran, &Fall::check("zero", "zero", 301));
+    assert!(ran.text.contains("w-1 is not known to be wiped"), "{}", ran.text);
+    assert!(waits(&yard, "cp-1"), "the other one is released");
+    yard.world.turn("w-1", |knobs| knobs.never_boots = false);
+    let ran = yard.down().await;
+    assert_eq!(ran.outcome, RunOutcome::Proven, "{}", ran.text);
+    assert!(waits(&yard, "w-1"), "{}", ran.text);
+}
+
+/// A machine that is switched off is waited for, and then named. With a bundle
+/// it could be a worker that is closed until a control plane answers.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_machine_that_is_off_is_named_before_anything_is_sent() {
+    let mut yard = Yard::new(6);
+    let bundle = yard.root().join("secrets.yaml");
+    let kept = fs::read(&bundle).unwrap();
+    fs::remove_file(&bundle).unwrap();
+    yard.node("w-1").power_off();
+    yard.hopeless = Some(Name::Preflight);
+    let ran = yard.up(None).await;
+    fell(&ran, &Fall::check("preflight", "preflight", 302));
+    assert_eq!(yard.effects(), 0, "nothing was sent to any machine");
+    fs::write(&bundle, kept).unwrap();
+    yard.node("w-1").power_on();
+    let ran = yard.up(Some("config")).await;
+    assert!(ran.is_done, "{}", ran.text);
+}
+
+fn fell(ran: &Ran, over: &Fall) {
+    assert_eq!(ran.falls, BTreeSet::from([over.clone()]), "{}", ran.text);
+}
+
+fn waits(yard: &Yard, name: &str) -> bool {
+    let node = yard.node(name);
+    node.stage() == Stage::Maintenance && node.config().is_none()
 }

@@ -3,12 +3,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod berths;
 mod doubts;
 mod faults;
 mod gitops;
 mod harbour;
 mod machines;
 mod mishaps;
+mod yard;
 
 use events::RunOutcome;
 use harbour::{Harbour, LAST};

@@ -49,10 +49,10 @@ pub(crate) fn run(args: &DownArgs, shared: &Shared, ui: &Ui) -> Result<(), Comma
 
 /// Returns the order to wipe the machines of a cluster.
 fn release(target: Target) -> Order<Release> {
-    let Target { cluster, folder, site, token, .. } = target;
+    let Target { cluster, folder, site, token, speed, .. } = target;
     let (name, tool) = (cluster.name.to_string(), env!("CARGO_PKG_VERSION"));
     Order {
-        plan: down::plan_of_machines(&name, folder.cluster(), tool),
+        plan: down::plan_of_machines(&name, folder.cluster(), tool, speed),
         work: Arc::new(Release::new(site)),
         folder,
         until: Until::TheEnd,
