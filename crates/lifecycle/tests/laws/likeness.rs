@@ -62,20 +62,31 @@ impl Likeness {
     }
 
     /// Says what is wrong where there is not exactly one of everything that a
-    /// cluster of this shape is made of.
+    /// cluster of this shape is made of, in a cloud.
     pub(crate) fn is_complete(&self, shape: Shape) -> Result<(), String> {
         let nodes = shape.control_planes + shape.workers;
-        let wanted = [("server ", nodes), ("network ", 1), ("firewall ", 1), ("load_balancer ", 1)];
-        let wanted = wanted.into_iter().chain([("ssh_key ", 1), ("volume ", 0), ("etcd ", 1)]);
-        for (kind, wanted) in wanted.chain([("Node ", nodes)]) {
+        let bought = [("server ", nodes), ("network ", 1), ("firewall ", 1), ("load_balancer ", 1)];
+        self.has_just(&bought)?;
+        self.has_just(&[("ssh_key ", 1), ("volume ", 0)])?;
+        self.is_one_cluster(shape)
+    }
+
+    /// Says what is wrong where the machines are not one cluster of this shape.
+    pub(crate) fn is_one_cluster(&self, shape: Shape) -> Result<(), String> {
+        self.has_just(&[("etcd ", 1), ("Node ", shape.control_planes + shape.workers)])?;
+        let mut once = self.0.clone();
+        once.dedup();
+        if once == self.0 { Ok(()) } else { Err("something is there twice".to_owned()) }
+    }
+
+    fn has_just(&self, wanted: &[(&str, usize)]) -> Result<(), String> {
+        for &(kind, wanted) in wanted {
             let count = self.0.iter().filter(|line| line.starts_with(kind)).count();
             if count != wanted {
                 return Err(format!("{count} of {kind}and not {wanted}"));
             }
         }
-        let mut once = self.0.clone();
-        once.dedup();
-        if once == self.0 { Ok(()) } else { Err("something is there twice".to_owned()) }
+        Ok(())
     }
 
     /// Says how this differs from what was expected.

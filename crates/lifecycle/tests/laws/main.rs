@@ -7,6 +7,8 @@
 
 mod down;
 mod likeness;
+mod machines;
 mod sea;
 mod table;
 mod up;
+mod yard;

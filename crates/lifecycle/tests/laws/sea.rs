@@ -113,28 +113,32 @@ impl Sea {
         site
     }
 
-    /// Tells a voyage of the effects that it has; the answer to the fatal one
-    /// gets lost.
     pub(crate) fn tell(&self, effects: Effects) {
-        let mut count = self.world.effects().count();
-        let mut told = *count.borrow_and_update();
-        if let Some(fatal) = effects.fatal() {
-            self.world.effects().lose(told + fatal);
-        }
-        tokio::spawn(async move {
-            while count.changed().await.is_ok() {
-                let now = *count.borrow_and_update();
-                for _ in told..now {
-                    effects.happened().await;
-                }
-                told = now;
-            }
-        });
+        tell(self.world.effects(), effects);
     }
 
     pub(crate) fn mutations(&self) -> u64 {
         *self.world.effects().count().borrow()
     }
+}
+
+/// Tells a voyage of the effects that it has; the answer to the fatal one gets
+/// lost.
+pub(crate) fn tell(world: &sim::Effects, effects: Effects) {
+    let mut count = world.count();
+    let mut told = *count.borrow_and_update();
+    if let Some(fatal) = effects.fatal() {
+        world.lose(told + fatal);
+    }
+    tokio::spawn(async move {
+        while count.changed().await.is_ok() {
+            let now = *count.borrow_and_update();
+            for _ in told..now {
+                effects.happened().await;
+            }
+            told = now;
+        }
+    });
 }
 
 /// Returns how many points are tried: all of them where that was asked for, or
@@ -184,13 +188,13 @@ fn add_neighbours(world: &World) -> Vec<Holding> {
 }
 
 /// A /24 that no other world has: processes differ by their number.
-fn range() -> ipnet::Ipv4Net {
+pub(crate) fn range() -> ipnet::Ipv4Net {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed) % 250;
     format!("127.{}.{number}.0/24", 100 + std::process::id() % 100).parse().unwrap()
 }
 
-fn bundle() -> &'static Bundle {
+pub(crate) fn bundle() -> &'static Bundle {
     static BUNDLE: OnceLock<Bundle> = OnceLock::new();
     BUNDLE.get_or_init(|| {
         // An RSA key takes seconds; Talos takes this one too.
