@@ -1,12 +1,12 @@
 //! `identity`: the node in maintenance mode is the machine that was made, so
-//! that no secret goes to another.
+//! that no secret goes to another, and it has the disk that Talos goes to.
 
 use engine::Eyes;
 use events::{Cause, Evidence, Role, Verdict};
 use spec::plan::NodePlan;
-use talos::client::{Client, ClientError, Reason};
+use talos::client::{Client, ClientError, Disk, Reason};
 
-use super::nodes;
+use super::{install_disk, nodes};
 use crate::hetzner::{blind, explain};
 use crate::machine::Machine;
 use crate::{Site, berth, codes, node_trouble};
@@ -51,10 +51,21 @@ fn is_waiting_worker(node: &NodePlan, machine: &Machine, eyes: &Eyes, error: &Cl
         && eyes.pinned(&machine.pin()).is_some()
 }
 
+/// Lists the disks. A version that does not tell of them is no reason to stop.
+async fn disks(client: &Client) -> Result<Vec<Disk>, ClientError> {
+    match client.disks().await {
+        Err(error) if !error.class().is_retryable() => Ok(Vec::new()),
+        told => told,
+    }
+}
+
 async fn identify(site: &Site, node: &NodePlan, machine: &Machine, client: &Client) -> Verdict {
-    let seen =
-        async { Ok::<_, ClientError>((client.platform_metadata().await?, client.links().await?)) };
-    let (platform, links) = match seen.await {
+    let asked = install_disk::asked(site, node);
+    let seen = async {
+        let disks = if asked.is_some() { disks(client).await? } else { Vec::new() };
+        Ok::<_, ClientError>((client.platform_metadata().await?, client.links().await?, disks))
+    };
+    let (platform, links, disks) = match seen.await {
         Ok(seen) => seen,
         Err(error) => return node_trouble::verdict(site, node, &error),
     };
@@ -77,6 +88,11 @@ async fn identify(site: &Site, node: &NodePlan, machine: &Machine, client: &Clie
     for mac in machine.cards.iter().filter(|card| !has(card)) {
         wrong.push(format!("it has no network card {mac}"));
     }
+    wrong.extend(asked.and_then(|asked| install_disk::lacking(asked, &disks)));
+    let evidence = match disks.as_slice() {
+        [] => evidence,
+        disks => evidence.fact("disks", install_disk::told(disks)),
+    };
     if wrong.is_empty() {
         site.learn_fingerprint(&node.name, spki);
         return Verdict::ready(evidence);

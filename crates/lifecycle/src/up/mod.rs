@@ -7,6 +7,7 @@ mod etcd;
 mod etcd_sight;
 mod identity;
 mod image;
+mod install_disk;
 mod machines;
 mod network;
 mod nodes;

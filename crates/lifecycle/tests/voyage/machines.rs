@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use events::RunOutcome;
-use sim::talos::Stage;
+use sim::talos::{Disk, NodeFacts, Stage};
 use spec::plan::Stage as Name;
 
 use crate::harbour::{Fall, LAST, Ran, new_bundle};
@@ -122,6 +122,25 @@ async fn a_machine_that_is_off_is_named_before_anything_is_sent() {
     yard.node("w-1").power_on();
     let ran = yard.up(Some("config")).await;
     assert!(ran.is_done, "{}", ran.text);
+}
+
+/// Talos itself would find out only after it was given its secrets.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_machine_without_the_disk_to_install_on_is_sent_nothing() {
+    let nvme = Disk { name: "nvme0n1".to_owned(), ..Disk::bare_disk("S7") };
+    let mut yard = Yard::with(7, |facts| NodeFacts { disks: vec![nvme.clone()], ..facts });
+    let ran = yard.up(Some("identity")).await;
+    fell(&ran, &Fall::check("identity", "identity", 309));
+    let told = "it has no disk /dev/sda, but /dev/nvme0n1 (40 GB, model QEMU HARDDISK, serial S7)";
+    assert!(ran.text.contains(told), "{}", ran.text);
+    assert_eq!(yard.effects(), 0, "nothing was sent to any machine");
+    for install in ["{ disk: /dev/nvme0n1 }", "{ diskSelector: { maxSize: 50Gi, serial: S7 } }"] {
+        let mut right = yard.file.replace("{ disk: /dev/sda }", install);
+        std::mem::swap(&mut yard.file, &mut right);
+        let ran = yard.up(Some("identity")).await;
+        assert!(ran.is_done, "{}", ran.text);
+        yard.file = right;
+    }
 }
 
 fn fell(ran: &Ran, over: &Fall) {
