@@ -5,7 +5,7 @@ use std::time::Duration;
 use events::{Because, Cause, Code, Evidence, Failure, Verdict};
 use objects::{Object, Scope};
 use spec::plan::NodePlan;
-use talos::client::{ClientError, MachineStatus, Service};
+use talos::client::{ClientError, Diagnostic, MachineStatus, Service};
 
 use crate::hetzner::explain;
 use crate::{Site, codes, kube, node_trouble};
@@ -21,7 +21,7 @@ pub(super) async fn look(site: &Site, node: &NodePlan) -> Verdict {
         Ok(object) => object,
         Err(error) => return kube::blind(error),
     };
-    let Some(object) = object else { return absent(node, &machine) };
+    let Some(object) = object else { return absent(site, node, &machine).await };
     let (status, services) = match machine {
         Ok(machine) => machine,
         Err(error) => return node_trouble::verdict(site, node, &error),
@@ -33,7 +33,7 @@ pub(super) async fn look(site: &Site, node: &NodePlan) -> Verdict {
         return verdict;
     }
     if !status.ready {
-        return unmet(node, &status);
+        return unmet(site, node, &status).await;
     }
     if let Some(verdict) = lease(site, node).await {
         return verdict;
@@ -65,7 +65,7 @@ pub(super) async fn somebody_is_absent(site: &Site) -> Option<Verdict> {
         Ok((status, services)) if unwell(services).is_some() => {
             unhealthy(site, absent, status, unwell(services)?).await
         }
-        _ => self::absent(absent, &machine),
+        _ => self::absent(site, absent, &machine).await,
     };
     Some(node_trouble::of(absent, verdict))
 }
@@ -83,8 +83,21 @@ async fn machine(
     Ok((client.machine_status().await?, client.service_list().await?))
 }
 
+/// Returns what the node finds wrong with itself. Talos goes on all the same,
+/// and so does whoever cannot ask it.
+async fn diagnosed(site: &Site, node: &NodePlan) -> Vec<String> {
+    let Some(at) = site.talos(node) else { return Vec::new() };
+    let told = async { at.authenticated(site.talos_admin()).await?.diagnostics().await };
+    let line = |it: Diagnostic| match it.details.as_slice() {
+        [] => format!("it finds: {}", it.message),
+        details => format!("it finds: {} ({})", it.message, details.join("; ")),
+    };
+    told.await.unwrap_or_default().into_iter().map(line).collect()
+}
+
 /// There is no Node object: what the machine says of itself tells why.
-fn absent(
+async fn absent(
+    site: &Site,
     node: &NodePlan,
     machine: &Result<(MachineStatus, Vec<Service>), ClientError>,
 ) -> Verdict {
@@ -94,6 +107,7 @@ fn absent(
             let unmet = status.unmet.iter().map(|it| format!("{}: {}", it.name, it.reason));
             let mut lines = vec![format!("its machine is {}", stage(status))];
             lines.extend(unmet);
+            lines.extend(diagnosed(site, node).await);
             lines
         }
         Err(error) => vec![format!("its Talos API does not answer: {}", error.reason)],
@@ -127,6 +141,7 @@ async fn unhealthy(
         format!("the kubelet of {} is not healthy", node.name),
     )
     .because([message])
+    .because(diagnosed(site, node).await)
     .because(events)
     .because(unmet)
     .next(format!("talosctl -n {} logs kubelet", node.name), "shows what it says itself")
@@ -157,10 +172,11 @@ fn condition(node: &NodePlan, object: &Object) -> Option<Verdict> {
     Some(not_yet(codes::NODE_NOT_READY, format!("{} is not ready", node.name), what, Vec::new()))
 }
 
-fn unmet(node: &NodePlan, status: &MachineStatus) -> Verdict {
-    let unmet: Vec<_> =
+async fn unmet(site: &Site, node: &NodePlan, status: &MachineStatus) -> Verdict {
+    let mut unmet: Vec<_> =
         status.unmet.iter().map(|it| format!("{}: {}", it.name, it.reason)).collect();
     let first = unmet.first().cloned().unwrap_or_else(|| format!("it is {}", stage(status)));
+    unmet.extend(diagnosed(site, node).await);
     let what = format!("machine not ready: {first}");
     not_yet(codes::NODE_NOT_READY, format!("{} is not ready", node.name), what, unmet)
 }

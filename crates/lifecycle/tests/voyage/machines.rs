@@ -143,6 +143,21 @@ async fn a_machine_without_the_disk_to_install_on_is_sent_nothing() {
     }
 }
 
+/// What a node finds wrong with itself stands beside what it is waited for.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_node_finds_wrong_with_itself_is_told() {
+    let mut yard = Yard::new(8);
+    yard.world.turn("w-1", |knobs| {
+        knobs.addresses_overlap = true;
+        knobs.kubelet_volume = Some("data".to_owned());
+    });
+    yard.hopeless = Some(Name::Cni);
+    let ran = yard.up(Some("cni")).await;
+    fell(&ran, &Fall::check("cni", "cni", 312));
+    let told = "it finds: host and Kubernetes pod/service CIDR addresses overlap";
+    assert!(ran.text.contains(told), "{}", ran.text);
+}
+
 fn fell(ran: &Ran, over: &Fall) {
     assert_eq!(ran.falls, BTreeSet::from([over.clone()]), "{}", ran.text);
 }

@@ -90,6 +90,9 @@ pub struct Knobs {
     pub cut_off: bool,
     /// It cannot pull images.
     pub no_registry: bool,
+    /// Its own address is one of the pods' or of the services', as its checks
+    /// of itself say.
+    pub addresses_overlap: bool,
     /// Everything takes so many times as long.
     pub slowness: u32,
     /// What is written to its disk takes so many times as long: images, and
@@ -146,6 +149,7 @@ impl Default for Knobs {
             no_static_pods: false,
             cut_off: false,
             no_registry: false,
+            addresses_overlap: false,
             slowness: 1,
             disk_slowness: 1,
             cut_after_bytes: None,

@@ -41,6 +41,7 @@ const TYPES: &[(&str, Describe)] = &[
     ("MachineTypes.config.talos.dev", machine_type),
     ("EtcdMembers.etcd.talos.dev", local_member),
     ("Members.cluster.talos.dev", members),
+    ("Diagnostics.runtime.talos.dev", diagnostics),
     ("PlatformMetadatas.talos.dev", hardware::platform),
     ("LinkStatuses.net.talos.dev", hardware::link),
     ("HardwareAddresses.net.talos.dev", hardware::hardware_address),
@@ -148,6 +149,20 @@ fn members(known: &Known<'_>) -> Vec<Described> {
         described("Members.cluster.talos.dev", &peer.hostname, &spec)
     });
     described.collect()
+}
+
+/// What a node finds wrong with itself; most of them find nothing.
+fn diagnostics(known: &Known<'_>) -> Vec<Described> {
+    let Some(config) = known.state.config.as_ref().filter(|_| known.knobs.addresses_overlap) else {
+        return Vec::new();
+    };
+    let details = [
+        format!("host routed addresses: [\"{}/24\"]", known.facts.address),
+        format!("Kubernetes pod CIDRs: {:?}", config.cluster.pod_subnets),
+    ];
+    let message = "host and Kubernetes pod/service CIDR addresses overlap";
+    let spec = json!({ "message": message, "details": details });
+    vec![described("Diagnostics.runtime.talos.dev", "address-overlap", &spec)]
 }
 
 #[cfg(test)]
