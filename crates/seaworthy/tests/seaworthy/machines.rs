@@ -6,18 +6,42 @@
 
 use std::fs;
 
+use crate::middlebox::a_lost_client_certificate_is_named;
 use crate::workplace::Ran;
 use crate::yard::{SPARE, Yard, until};
 
-/// Stages in which a run is killed, in their order.
-const KILLED_IN: [&str; 8] =
-    ["nodes", "identity", "config", "etcd", "api", "cni", "ready", "proof"];
+/// Where a run is killed, in their order.
+const KILLED: [Killed; 12] = [
+    Killed::In("preflight"),
+    Killed::In("secrets"),
+    Killed::In("nodes"),
+    Killed::In("identity"),
+    Killed::InCall("apply config to"),
+    Killed::In("config"),
+    Killed::InCall("bootstrap etcd on"),
+    Killed::In("etcd"),
+    Killed::In("api"),
+    Killed::In("cni"),
+    Killed::In("ready"),
+    Killed::In("proof"),
+];
+
+/// Where a run is killed.
+enum Killed {
+    /// Once a stage has begun.
+    In(&'static str),
+    /// Once a call is meant, before anybody knows what came of it.
+    InCall(&'static str),
+}
 
 #[test]
 fn machines_are_proven_through_crashes_told_apart_when_broken_and_released() {
     let Some(yard) = Yard::new(1, 1) else { return };
-    for stage in KILLED_IN {
-        yard.up_killed_in(stage);
+    for killed in KILLED {
+        match killed {
+            Killed::In(stage) => yard.up_killed_in(stage),
+            Killed::InCall(kind) => yard.up_killed_in_call(kind),
+        }
     }
     let ran = yard.up(&[]);
     assert_eq!(ran.exit, 0, "{}\n{ran}", yard.file);
@@ -25,6 +49,7 @@ fn machines_are_proven_through_crashes_told_apart_when_broken_and_released() {
 
     nothing_is_changed_a_second_time(&yard);
     others_speak_to_it(&yard);
+    a_client_certificate_that_does_not_arrive_is_named(&yard);
     a_stopped_kubelet_is_named(&yard);
     a_missing_pod_network_is_named(&yard);
     a_wrong_bundle_is_named(&yard);
@@ -65,6 +90,13 @@ fn others_speak_to_it(yard: &Yard) {
     let ran = yard.workplace.run(["status"]);
     assert_eq!(ran.exit, 0, "{ran}");
     assert!(ran.stdout.contains("running") && ran.stdout.contains("ready"), "{ran}");
+}
+
+/// The node itself says so, to what stands between.
+fn a_client_certificate_that_does_not_arrive_is_named(yard: &Yard) {
+    let node = yard.node("cp-1").address().to_string();
+    let secrets = yard.workplace.path().join(".seaworthy/yard/secrets.yaml");
+    a_lost_client_certificate_is_named(&yard.workplace, &node, &secrets);
 }
 
 /// Talos looks at the kubelet now and then; until it does, nobody can know.

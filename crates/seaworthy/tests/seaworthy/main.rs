@@ -22,6 +22,7 @@ mod interruption;
 #[path = "../../../objects/tests/objects/kwok.rs"]
 mod kwok;
 mod machines;
+mod middlebox;
 mod no_answer;
 mod quay;
 mod real_sets;

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -61,21 +61,37 @@ impl Yard {
 
     /// Runs `up` and kills it once a stage has begun.
     pub(crate) fn up_killed_in(&self, stage: &str) {
+        self.up_killed_at(stage, |event| {
+            event["event"] == "stage-started" && event["unit"]["stage"] == stage
+        });
+    }
+
+    /// Runs `up` and kills it once it means to make a call of this kind for the
+    /// first time: the call has been sent or is about to be, and mostly nobody
+    /// has taken down what came of it.
+    pub(crate) fn up_killed_in_call(&self, kind: &str) {
+        let is_meant = |event: &Value| event["event"] == "intent" && event["call"]["kind"] == kind;
+        // A run that was to be killed before may have come so far.
+        if self.runs().iter().any(|run| events_of(run).iter().any(is_meant)) {
+            return;
+        }
+        self.up_killed_at(kind, is_meant);
+    }
+
+    fn up_killed_at(&self, place: &str, is_there: impl Fn(&Value) -> bool) {
         let before = self.runs();
         let mut command = self.workplace.command(["up"]);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let begun =
-            |event: &Value| event["event"] == "stage-started" && event["unit"]["stage"] == stage;
         let since = Instant::now();
         loop {
             let is_new = self.runs().len() > before.len();
-            if is_new && self.events().iter().any(begun) {
+            if is_new && self.events().iter().any(&is_there) {
                 break;
             }
             let ended = child.try_wait().unwrap();
-            assert!(ended.is_none(), "it ended before {stage}: {ended:?}");
-            assert!(since.elapsed() < PATIENCE, "it never came to {stage}");
-            thread::sleep(Duration::from_millis(20));
+            assert!(ended.is_none(), "it ended before {place}: {ended:?}");
+            assert!(since.elapsed() < PATIENCE, "it never came to {place}");
+            thread::sleep(Duration::from_millis(5));
         }
         child.kill().unwrap();
         child.wait().unwrap();
@@ -83,10 +99,7 @@ impl Yard {
 
     /// Returns what the newest journal says.
     pub(crate) fn events(&self) -> Vec<Value> {
-        let Some(run) = self.runs().pop() else { return Vec::new() };
-        let text = fs::read_to_string(run.join("journal.jsonl")).unwrap_or_default();
-        let events = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        events.map(|mut line| line["event"]["what"].take()).collect()
+        self.runs().pop().map(|run| events_of(&run)).unwrap_or_default()
     }
 
     /// Returns what the newest run has changed, or was about to.
@@ -133,6 +146,13 @@ impl Yard {
         let path = self.workplace.write("kubeconfig", ran.stdout);
         Kubectl::new(&rig::need::binary("kubectl").unwrap(), &path)
     }
+}
+
+/// Returns what the journal of a run says.
+fn events_of(run: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(run.join("journal.jsonl")).unwrap_or_default();
+    let events = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    events.map(|mut line| line["event"]["what"].take()).collect()
 }
 
 /// Waits for the turn to build a cluster. Several at once, beside what else is
