@@ -21,8 +21,11 @@ pub struct Bundle {
     pub bootstrap_token: Token,
     /// With which nodes introduce themselves to a control plane's trustd.
     pub trustd_token: Token,
-    /// What Kubernetes encrypts its own secrets with, in etcd.
-    pub secretbox: Secret,
+    /// What Kubernetes encrypts its own secrets with, in etcd. A cluster that
+    /// was born before Talos 1.3 may have none.
+    pub secretbox: Option<Secret>,
+    /// What such a cluster encrypted them with, and must go on reading them with.
+    pub aescbc: Option<Secret>,
     /// The authority of etcd's members and clients.
     pub etcd: Authority,
     /// The authority of the Kubernetes API and its clients.
@@ -78,7 +81,8 @@ impl Bundle {
             cluster_secret: Secret::new(random(rng)),
             bootstrap_token: Token::random(rng),
             trustd_token: Token::random(rng),
-            secretbox: Secret::new(random(rng)),
+            secretbox: Some(Secret::new(random(rng))),
+            aescbc: None,
         })
     }
 
@@ -101,17 +105,20 @@ impl Bundle {
     /// secrets out of what is written.
     pub fn secrets(&self) -> Vec<(String, Secret)> {
         let plain = [
-            ("cluster.secret", &self.cluster_secret),
-            ("secrets.bootstraptoken", self.bootstrap_token.secret()),
-            ("secrets.secretboxencryptionsecret", &self.secretbox),
-            ("trustdinfo.token", self.trustd_token.secret()),
-            ("certs.k8sserviceaccount.key", self.service_account.pem()),
+            ("cluster.secret", Some(&self.cluster_secret)),
+            ("secrets.bootstraptoken", Some(self.bootstrap_token.secret())),
+            ("secrets.aescbcencryptionsecret", self.aescbc.as_ref()),
+            ("secrets.secretboxencryptionsecret", self.secretbox.as_ref()),
+            ("trustdinfo.token", Some(self.trustd_token.secret())),
+            ("certs.k8sserviceaccount.key", Some(self.service_account.pem())),
         ];
-        let plain = plain.map(|(name, secret)| (name.to_owned(), secret.clone()));
+        let plain = plain
+            .into_iter()
+            .filter_map(|(name, secret)| secret.map(|secret| (name.to_owned(), secret.clone())));
         let keys = self
             .authorities()
             .map(|(name, authority)| (format!("certs.{name}.key"), authority.key().pem().clone()));
-        plain.into_iter().chain(keys).collect()
+        plain.chain(keys).collect()
     }
 
     /// Returns what may be told of the bundle: the fingerprints of its authorities.

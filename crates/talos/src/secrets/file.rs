@@ -69,7 +69,10 @@ struct ClusterPart<'a> {
 #[derive(Serialize)]
 struct SecretsPart<'a> {
     bootstraptoken: &'a str,
-    secretboxencryptionsecret: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    aescbcencryptionsecret: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    secretboxencryptionsecret: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -104,7 +107,8 @@ impl Bundle {
             cluster: ClusterPart { id: &self.cluster_id, secret: self.cluster_secret.reveal() },
             secrets: SecretsPart {
                 bootstraptoken: self.bootstrap_token.secret().reveal(),
-                secretboxencryptionsecret: self.secretbox.reveal(),
+                aescbcencryptionsecret: self.aescbc.as_ref().map(Secret::reveal),
+                secretboxencryptionsecret: self.secretbox.as_ref().map(Secret::reveal),
             },
             trustdinfo: TrustdPart { token: self.trustd_token.secret().reveal() },
             certs: CertsPart {
@@ -124,12 +128,18 @@ impl Bundle {
 
     /// Takes a bundle from a document that has the form of its file.
     pub(super) fn from_document(file: &Document) -> Result<Self, FileError> {
+        let secretbox = encryption(file, "secrets.secretboxencryptionsecret")?;
+        let aescbc = encryption(file, "secrets.aescbcencryptionsecret")?;
+        if secretbox.is_none() && aescbc.is_none() {
+            return Err(YamlError::Missing("secrets.secretboxencryptionsecret".to_owned()).into());
+        }
         Ok(Self {
             cluster_id: random(file, "cluster.id")?,
             cluster_secret: random(file, "cluster.secret").map(Secret::new)?,
             bootstrap_token: token(file, "secrets.bootstraptoken")?,
             trustd_token: token(file, "trustdinfo.token")?,
-            secretbox: random(file, "secrets.secretboxencryptionsecret").map(Secret::new)?,
+            secretbox,
+            aescbc,
             etcd: authority(file, "etcd")?,
             kubernetes: authority(file, "k8s")?,
             aggregator: authority(file, "k8saggregator")?,
@@ -159,6 +169,15 @@ fn random(file: &Document, field: &'static str) -> Result<String, FileError> {
     match bytes {
         Ok(bytes) if bytes.len() == 32 => Ok(text.to_owned()),
         Ok(_) | Err(_) => Err(FileError::Random(field)),
+    }
+}
+
+/// One of the two that encrypt what etcd holds: a cluster has the older one,
+/// the newer one, or both where it went from one to the other.
+fn encryption(file: &Document, field: &'static str) -> Result<Option<Secret>, FileError> {
+    match text(file, field) {
+        Err(YamlError::Missing(_)) | Ok("") => Ok(None),
+        _ => random(file, field).map(|text| Some(Secret::new(text))),
     }
 }
 

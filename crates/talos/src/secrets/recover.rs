@@ -42,8 +42,17 @@ type Source = (&'static str, &'static str, Held);
 
 /// The kind that has no name.
 const MAIN: &str = "";
+/// The kind that says how etcd's content is encrypted.
+const ETCD: &str = "KubeEtcdEncryptionConfig";
 
-/// Each secret of the bundle and where it is: before Talos 1.14, and since.
+/// What Kubernetes encrypts with in etcd: its name in the bundle, its place
+/// before Talos 1.14, and its provider since. A cluster has one or both.
+const ENCRYPTION: [(&str, &str, &str); 2] = [
+    ("secrets.secretboxencryptionsecret", "/cluster/secretboxEncryptionSecret", "secretbox"),
+    ("secrets.aescbcencryptionsecret", "/cluster/aescbcEncryptionSecret", "aescbc"),
+];
+
+/// Every other secret of the bundle and where it is: before Talos 1.14, and since.
 const SECRETS: &[(&str, &[Source])] = &[
     (
         "cluster.id",
@@ -60,17 +69,6 @@ const SECRETS: &[(&str, &[Source])] = &[
         ],
     ),
     ("secrets.bootstraptoken", &[(MAIN, "/cluster/token", Held::Alike)]),
-    (
-        "secrets.secretboxencryptionsecret",
-        &[
-            (MAIN, "/cluster/secretboxEncryptionSecret", Held::Alike),
-            (
-                "KubeEtcdEncryptionConfig",
-                "/config/resources/0/providers/0/secretbox/keys/0/secret",
-                Held::Alike,
-            ),
-        ],
-    ),
     ("trustdinfo.token", &[(MAIN, "/machine/token", Held::Alike)]),
     ("certs.etcd.crt", &[(MAIN, "/cluster/etcd/ca/crt", Held::Alike)]),
     ("certs.etcd.key", &[(MAIN, "/cluster/etcd/ca/key", Held::Alike)]),
@@ -118,17 +116,15 @@ impl Bundle {
     /// form of any version of Talos.
     pub fn from_machine_config(text: &str) -> Result<Self, RecoverError> {
         let documents = documents(text)?;
-        let kind = |document: &Value| document["kind"].as_str().unwrap_or(MAIN).to_owned();
-        let main = documents.iter().find(|document| kind(document) == MAIN);
-        let machine = main.and_then(|main| main.pointer("/machine/type")?.as_str());
+        let machine =
+            of_kind(&documents, MAIN).and_then(|main| main.pointer("/machine/type")?.as_str());
         if !machine.is_some_and(|machine| ["controlplane", "init"].contains(&machine)) {
             return Err(RecoverError::NotControlPlane);
         }
         let mut bundle = Value::Object(Map::new());
         for (secret, sources) in SECRETS {
             let found = sources.iter().find_map(|(wanted, place, held)| {
-                let document = documents.iter().find(|document| kind(document) == *wanted)?;
-                let text = document.pointer(place)?.as_str()?;
+                let text = of_kind(&documents, wanted)?.pointer(place)?.as_str()?;
                 Some(match held {
                     Held::Alike => text.to_owned(),
                     Held::Pem => base64(text),
@@ -137,8 +133,38 @@ impl Bundle {
             let found = found.ok_or_else(|| missing(secret, sources))?;
             put(&mut bundle, secret, found);
         }
+        for (secret, place, provider) in ENCRYPTION {
+            if let Some(found) = encryption(&documents, place, provider) {
+                put(&mut bundle, secret, found);
+            }
+        }
+        if bundle.pointer("/secrets/secretboxencryptionsecret").is_none()
+            && bundle.pointer("/secrets/aescbcencryptionsecret").is_none()
+        {
+            let places = [(MAIN, ENCRYPTION[0].1, Held::Alike), (ETCD, "/config", Held::Alike)];
+            return Err(missing(ENCRYPTION[0].0, &places));
+        }
         Ok(Self::from_document(&Document::of(bundle))?)
     }
+}
+
+fn of_kind<'a>(documents: &'a [Value], kind: &str) -> Option<&'a Value> {
+    documents.iter().find(|document| document["kind"].as_str().unwrap_or(MAIN) == kind)
+}
+
+/// Since 1.14 it is the configuration of Kubernetes itself, which may be
+/// anything: the first key of a provider that encrypts Secrets is taken.
+fn encryption(documents: &[Value], place: &str, provider: &str) -> Option<String> {
+    let before = || of_kind(documents, MAIN)?.pointer(place)?.as_str();
+    let since = || {
+        let rules = of_kind(documents, ETCD)?.pointer("/config/resources")?.as_array()?;
+        let of_secrets = |rule: &&Value| {
+            rule["resources"].as_array().is_some_and(|kinds| kinds.iter().any(|it| it == "secrets"))
+        };
+        let mut providers = rules.iter().find(of_secrets)?["providers"].as_array()?.iter();
+        providers.find_map(|it| it.get(provider)?.pointer("/keys/0/secret")?.as_str())
+    };
+    before().or_else(since).filter(|found| !found.is_empty()).map(str::to_owned)
 }
 
 fn put(bundle: &mut Value, secret: &str, text: String) {

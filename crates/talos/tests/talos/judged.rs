@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use events::Role;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use events::{Role, Secret};
 use serde_json::Value;
 use talos::config::patch::Patch;
 use talos::config::{Cluster, Contract, HostDns, InstallDisk, MachineConfig, Mirror, Node};
@@ -229,15 +231,22 @@ fn golden_files_are_ours_with_patches() {
 #[test]
 fn talosctl_recovers_our_secrets_from_our_config() {
     let Some(judge) = Judge::find() else { return };
-    let bundle = bundle(1);
-    for minor in [8, 12] {
+    let newest = bundle(1);
+    // A cluster that was born before 1.3 and has gone over to the newer kind of
+    // encryption has both.
+    let both = Bundle { aescbc: Some(Secret::new(STANDARD.encode([7; 32]))), ..newest.clone() };
+    for (minor, bundle) in [(8, &newest), (8, &both), (12, &newest), (12, &both)] {
         let cluster = Cluster { contract: contract(minor), ..plain() };
-        let config = MachineConfig::render(&bundle, &cluster, &node(Role::ControlPlane)).unwrap();
+        let config = MachineConfig::render(bundle, &cluster, &node(Role::ControlPlane)).unwrap();
         let config = judge.file("config.yaml", config.yaml().reveal());
+        for mode in ["metal", "cloud", "container"] {
+            judge.run(&["validate", "--strict", "-m", mode, "-c", &config]).unwrap();
+        }
         let secrets = judge.file("recovered.yaml", "");
         let args = ["gen", "secrets", "--from-controlplane-config", &config, "--force"];
         judge.run(&[&args[..], &["--output-file", &secrets]].concat()).unwrap();
-        assert_eq!(Bundle::load(Path::new(&secrets)).unwrap(), bundle, "1.{minor}");
+        assert_eq!(&Bundle::load(Path::new(&secrets)).unwrap(), bundle, "1.{minor}");
+        assert_eq!(fs::read_to_string(&secrets).unwrap(), bundle.to_yaml().reveal(), "1.{minor}");
     }
 }
 

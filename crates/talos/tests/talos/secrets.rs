@@ -5,10 +5,12 @@ use std::fs;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use events::Secret;
 use jiff::{Timestamp, ToSpan as _};
 use talos::pki::{KeyKind, PrivateKey};
 use talos::secrets::{Bundle, StoreError};
 
+use crate::config::machine_config;
 use crate::openssl::OpenSsl;
 use crate::sample::{bundle, now, rng};
 
@@ -77,6 +79,37 @@ fn a_bundle_survives_its_file() {
     assert_eq!(again, bundle);
     assert_eq!(again.to_yaml(), text);
     assert_eq!(again.fingerprints(), bundle.fingerprints());
+}
+
+/// A cluster from before Talos 1.3 has the older kind of encryption, and both
+/// after it has gone over to the newer. What etcd holds is lost without them.
+#[test]
+fn both_kinds_of_encryption_survive_the_file_and_the_config() {
+    let newest = bundle(1);
+    let older = Secret::new(STANDARD.encode([7; 32]));
+    let both = Bundle { aescbc: Some(older.clone()), ..newest.clone() };
+    let oldest = Bundle { secretbox: None, ..both.clone() };
+    for bundle in [newest, both, oldest] {
+        let text = bundle.to_yaml();
+        assert_eq!(Bundle::from_yaml(text.reveal()).unwrap(), bundle);
+        let config = machine_config(&bundle);
+        assert_eq!(Bundle::from_machine_config(config.yaml().reveal()).unwrap(), bundle);
+        let shown = config.yaml().reveal().contains(older.reveal());
+        assert_eq!(shown, bundle.aescbc.is_some());
+        let known = bundle.secrets().iter().any(|(_, secret)| *secret == older);
+        assert_eq!(known, bundle.aescbc.is_some(), "the redactor has to know it");
+    }
+    let mut neither = bundle(1);
+    neither.secretbox = None;
+    let error = Bundle::from_yaml(neither.to_yaml().reveal()).unwrap_err();
+    let source = error.source().unwrap().to_string();
+    assert_eq!(source, "`secrets.secretboxencryptionsecret` is missing");
+    let error = Bundle::from_machine_config(machine_config(&neither).yaml().reveal()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "`secrets.secretboxencryptionsecret` is not in it, looked for at \
+         `cluster.secretboxEncryptionSecret` and `KubeEtcdEncryptionConfig config`"
+    );
 }
 
 #[test]
@@ -166,7 +199,7 @@ fn each_flaw_is_named_by_its_place() {
             "it is not a token: six and sixteen of a to z and 0 to 9, with a dot between",
         ),
         (
-            bundle.secretbox.reveal().to_owned(),
+            bundle.secretbox.as_ref().unwrap().reveal().to_owned(),
             "AAAA".to_owned(),
             "`secrets.secretboxencryptionsecret` is not 32 bytes in base64",
             "",
@@ -271,6 +304,6 @@ fn randomness_decides_what_is_not_made_by_ring() {
     assert_eq!(one.os.key(), same.os.key());
     assert_ne!(one.trustd_token, other.trustd_token);
     assert_ne!(one.bootstrap_token, one.trustd_token);
-    assert_ne!(one.cluster_secret, one.secretbox);
+    assert_ne!(Some(&one.cluster_secret), one.secretbox.as_ref());
     assert!(one.os.certificate().facts().not_after > now() + (24 * 3640).hours());
 }

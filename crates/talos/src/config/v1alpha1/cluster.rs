@@ -1,6 +1,6 @@
 //! The part about the cluster.
 
-use events::Role;
+use events::{Role, Secret};
 use ipnet::IpNet;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -33,7 +33,10 @@ pub(super) struct ClusterPart<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ControlPlanePart<'a> {
-    secretbox_encryption_secret: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    aescbc_encryption_secret: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    secretbox_encryption_secret: Option<&'a str>,
     #[serde(rename = "aggregatorCA")]
     aggregator_ca: Pair,
     service_account: ServiceAccount,
@@ -152,7 +155,8 @@ impl<'a> ControlPlanePart<'a> {
         let image = |name: &str| format!("registry.k8s.io/{name}:{}", cluster.kubernetes);
         let run_workloads = cluster.control_planes == ControlPlanes::RunWorkloads;
         Self {
-            secretbox_encryption_secret: bundle.secretbox.reveal(),
+            aescbc_encryption_secret: bundle.aescbc.as_ref().map(Secret::reveal),
+            secretbox_encryption_secret: bundle.secretbox.as_ref().map(Secret::reveal),
             aggregator_ca: Pair::of(&bundle.aggregator, Role::ControlPlane),
             service_account: ServiceAccount { key: base64(bundle.service_account.pem().reveal()) },
             api_server: ApiServer {
