@@ -107,19 +107,21 @@ impl Client {
     ) -> Result<Applied, ClientError> {
         const ATTEMPT: &str = "apply the configuration";
         self.permitted(ATTEMPT, permit, &apply.call())?;
-        let request = self.change(proto::ApplyConfigurationRequest {
+        let request = self.order(proto::ApplyConfigurationRequest {
             data: apply.config.yaml().reveal().as_bytes().to_vec(),
             mode: Mode::Auto.into(),
             ..Default::default()
         });
-        let answer = self.machine().apply_configuration(request).await;
-        let answer = self.answer(answer).and_then(|answer| only(answer.messages));
-        match answer {
+        let done = self.change(ATTEMPT, |client| async move {
+            let answer = client.machine().apply_configuration(request).await;
+            only(client.answer(answer)?.messages)
+        });
+        match done.await {
             Ok(done) => Ok(Applied { warnings: done.warnings, details: done.mode_details }),
-            Err(Reason::InvalidArgument(said)) => {
+            Err(ClientError { reason: Reason::InvalidArgument(said), .. }) => {
                 Err(self.error(ATTEMPT, Reason::InvalidConfig(said)))
             }
-            Err(reason) => Err(self.error(ATTEMPT, reason)),
+            Err(error) => Err(error),
         }
     }
 
@@ -131,26 +133,30 @@ impl Client {
     ) -> Result<(), ClientError> {
         const ATTEMPT: &str = "bootstrap etcd";
         self.permitted(ATTEMPT, permit, &bootstrap.call())?;
-        let request = self.change(proto::BootstrapRequest::default());
-        let answer = self.machine().bootstrap(request).await;
-        let answer = self.answer(answer).and_then(|answer| only(answer.messages));
-        answer.map(|_| ()).map_err(|reason| self.error(ATTEMPT, reason))
+        let request = self.order(proto::BootstrapRequest::default());
+        self.change(ATTEMPT, |client| async move {
+            let answer = client.machine().bootstrap(request).await;
+            only(client.answer(answer)?.messages).map(drop)
+        })
+        .await
     }
 
     /// Wipes what is on the disk that Talos runs from, and on no other.
     pub async fn reset(&self, permit: Permit, reset: &Reset<'_>) -> Result<(), ClientError> {
         const ATTEMPT: &str = "reset";
         self.permitted(ATTEMPT, permit, &reset.call())?;
-        let request = self.change(proto::ResetRequest {
+        let request = self.order(proto::ResetRequest {
             graceful: reset.graceful,
             reboot: reset.afterwards == Afterwards::Reboot,
             system_partitions_to_wipe: reset.afterwards.partitions(),
             mode: WipeMode::SystemDisk.into(),
             ..Default::default()
         });
-        let answer = self.machine().reset(request).await;
-        let answer = self.answer(answer).and_then(|answer| only(answer.messages));
-        answer.map(|_| ()).map_err(|reason| self.error(ATTEMPT, reason))
+        self.change(ATTEMPT, |client| async move {
+            let answer = client.machine().reset(request).await;
+            only(client.answer(answer)?.messages).map(drop)
+        })
+        .await
     }
 
     /// Uses the permit up, and fails before anything is sent where it is for

@@ -1,7 +1,6 @@
 //! Connecting to a node.
 
 use std::fmt;
-use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -12,15 +11,12 @@ use hyper_util::rt::TokioIo;
 use rustls::ClientConfig;
 use tokio::time::Instant;
 use tonic::transport::{Channel, Endpoint};
-use tonic::{Code, Request, Response, Status};
+use tonic::{Code, Response, Status};
 
-use super::{ClientError, Reason};
+use super::{ClientError, Deadlines, Reason};
 use crate::credentials::Identity;
 use crate::pki::{Certificate, SpkiHash};
 use crate::wire::{self, Asked, Dialled, Fate, Shown, Stream};
-
-/// How much sooner than we the node may notice that a deadline has passed.
-const AT_ONCE: Duration = Duration::from_millis(200);
 
 /// A node of which the address is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,24 +27,10 @@ pub struct Node {
     pub deadlines: Deadlines,
 }
 
-/// How long to wait for a node. Some questions have no answer before the node
-/// has come far enough, so nothing is asked without a deadline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Deadlines {
-    /// For a connection, until the node speaks.
-    pub connect: Duration,
-    /// For the answer to a question.
-    pub read: Duration,
-    /// For the answer to a call that changes something.
-    pub change: Duration,
-    /// For calls that move images: a pull, and what an installer does.
-    pub long: Duration,
-}
-
 /// One connection to a node.
 #[derive(Clone)]
 pub struct Client {
-    node: Node,
+    pub(super) node: Node,
     pub(super) channel: Channel,
     fate: Fate,
     certificate: Arc<Certificate>,
@@ -142,19 +124,6 @@ impl Node {
     }
 }
 
-// === impl Deadlines ===
-
-impl Default for Deadlines {
-    fn default() -> Self {
-        Self {
-            connect: Duration::from_secs(5),
-            read: Duration::from_secs(10),
-            change: Duration::from_secs(30),
-            long: Duration::from_mins(10),
-        }
-    }
-}
-
 // === impl Client ===
 
 impl Client {
@@ -174,42 +143,6 @@ impl Client {
     /// not knock again and again meanwhile.
     pub async fn ends(&self, patience: Duration) -> bool {
         tokio::time::timeout(patience, self.fate.end()).await.is_ok()
-    }
-
-    /// Asks something. The deadline holds for the whole of the answer.
-    pub(super) async fn ask<T>(
-        &self,
-        attempt: &'static str,
-        question: impl Future<Output = Result<T, Reason>>,
-    ) -> Result<T, ClientError> {
-        let answer = in_time(self.node.deadlines.read, question).await;
-        answer.map_err(|reason| self.error(attempt, reason))
-    }
-
-    /// Returns a question with its deadline, which the node is told.
-    pub(super) fn question<T>(&self, message: T) -> Request<T> {
-        with_deadline(message, self.node.deadlines.read)
-    }
-
-    /// Returns a call that changes something, with its deadline. It is never
-    /// dropped from outside: the deadline is the only end but the answer.
-    pub(super) fn change<T>(&self, message: T) -> Request<T> {
-        with_deadline(message, self.node.deadlines.change)
-    }
-
-    /// Returns a call that moves images, with its deadline.
-    pub(super) fn long<T>(&self, message: T) -> Request<T> {
-        with_deadline(message, self.node.deadlines.long)
-    }
-
-    /// Waits for the whole answer to a call that moves images.
-    pub(super) async fn labour<T>(
-        &self,
-        attempt: &'static str,
-        call: impl Future<Output = Result<T, Reason>>,
-    ) -> Result<T, ClientError> {
-        let answer = in_time(self.node.deadlines.long, call).await;
-        answer.map_err(|reason| self.error(attempt, reason))
     }
 
     /// Fails where the connection has ended before anything was sent on it.
@@ -253,26 +186,4 @@ impl fmt::Debug for Client {
             .field("spki", &spki)
             .finish_non_exhaustive()
     }
-}
-
-/// Waits for an answer until its deadline. The node was told the same deadline
-/// and ends the call by itself then, which may arrive before we have noticed.
-async fn in_time<T>(
-    deadline: Duration,
-    call: impl Future<Output = Result<T, Reason>>,
-) -> Result<T, Reason> {
-    let began = Instant::now();
-    match tokio::time::timeout(deadline, call).await {
-        Err(_) => Err(Reason::Deadline),
-        Ok(Err(Reason::Cancelled)) if began.elapsed() + AT_ONCE >= deadline => {
-            Err(Reason::Deadline)
-        }
-        Ok(answer) => answer,
-    }
-}
-
-fn with_deadline<T>(message: T, deadline: Duration) -> Request<T> {
-    let mut request = Request::new(message);
-    request.set_timeout(deadline);
-    request
 }

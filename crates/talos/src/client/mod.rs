@@ -23,6 +23,7 @@ mod error;
 mod etcd;
 mod feed;
 mod happenings;
+mod in_time;
 mod logs;
 mod meaning;
 mod of_connection;
@@ -34,10 +35,11 @@ mod services;
 mod upkeep;
 
 pub use change::{Afterwards, Applied, Apply, Bootstrap, Reset};
-pub use connection::{AdminProof, Client, Deadlines, Node};
+pub use connection::{AdminProof, Client, Node};
 pub use error::ClientError;
 pub use etcd::{EtcdMember, EtcdStatus};
 pub use happenings::{Happened, Happening, Happenings, Since};
+pub use in_time::Deadlines;
 pub use meaning::Meaning;
 pub use reason::Reason;
 pub use resources::{

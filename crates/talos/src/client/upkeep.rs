@@ -88,14 +88,14 @@ impl Client {
     pub async fn pull_image(&self, permit: Permit, pull: &Pull<'_>) -> Result<String, ClientError> {
         const ATTEMPT: &str = "pull an image";
         self.permitted(ATTEMPT, permit, &pull.call())?;
-        self.labour(ATTEMPT, async {
-            let request = proto::ImageServicePullRequest {
-                containerd: Some(pull.keeper.on_the_wire()),
-                image_ref: pull.image.to_owned(),
-            };
-            let mut images = ImageServiceClient::new(self.channel.clone());
-            let answer = images.pull(self.long(request)).await;
-            self.pulled(self.answer(answer)?).await
+        let request = self.long(proto::ImageServicePullRequest {
+            containerd: Some(pull.keeper.on_the_wire()),
+            image_ref: pull.image.to_owned(),
+        });
+        self.labour(ATTEMPT, |client| async move {
+            let mut images = ImageServiceClient::new(client.channel.clone());
+            let answer = images.pull(request).await;
+            client.pulled(client.answer(answer)?).await
         })
         .await
     }
@@ -110,16 +110,15 @@ impl Client {
     ) -> Result<Vec<String>, ClientError> {
         const ATTEMPT: &str = "install another version";
         self.permitted(ATTEMPT, permit, &upgrade.call())?;
-        self.labour(ATTEMPT, async {
-            let request = proto::LifecycleServiceUpgradeRequest {
-                containerd: Some(Keeper::Talos.on_the_wire()),
-                source: Some(proto::InstallArtifactsSource {
-                    image_name: upgrade.image.to_owned(),
-                }),
-            };
-            let mut lifecycle = LifecycleServiceClient::new(self.channel.clone());
-            let answer = lifecycle.upgrade(self.long(request)).await;
-            self.installed(self.answer(answer)?).await
+        let image_name = upgrade.image.to_owned();
+        let request = self.long(proto::LifecycleServiceUpgradeRequest {
+            containerd: Some(Keeper::Talos.on_the_wire()),
+            source: Some(proto::InstallArtifactsSource { image_name }),
+        });
+        self.labour(ATTEMPT, |client| async move {
+            let mut lifecycle = LifecycleServiceClient::new(client.channel.clone());
+            let answer = lifecycle.upgrade(request).await;
+            client.installed(client.answer(answer)?).await
         })
         .await
     }
@@ -129,11 +128,12 @@ impl Client {
     pub async fn upgrade(&self, permit: Permit, upgrade: &Upgrade<'_>) -> Result<(), ClientError> {
         const ATTEMPT: &str = "upgrade";
         self.permitted(ATTEMPT, permit, &upgrade.call())?;
-        self.labour(ATTEMPT, async {
-            let image = upgrade.image.to_owned();
-            let request = proto::UpgradeRequest { image, preserve: true, ..Default::default() };
-            let answer = self.machine().upgrade(self.long(request)).await;
-            only(self.answer(answer)?.messages).map(drop)
+        let image = upgrade.image.to_owned();
+        let request =
+            self.long(proto::UpgradeRequest { image, preserve: true, ..Default::default() });
+        self.labour(ATTEMPT, |client| async move {
+            let answer = client.machine().upgrade(request).await;
+            only(client.answer(answer)?.messages).map(drop)
         })
         .await
     }
@@ -142,9 +142,12 @@ impl Client {
     pub async fn reboot(&self, permit: Permit, reboot: &Reboot<'_>) -> Result<(), ClientError> {
         const ATTEMPT: &str = "reboot";
         self.permitted(ATTEMPT, permit, &reboot.call())?;
-        let answer = self.machine().reboot(self.change(proto::RebootRequest::default())).await;
-        let answer = self.answer(answer).and_then(|answer| only(answer.messages));
-        answer.map(drop).map_err(|reason| self.error(ATTEMPT, reason))
+        let request = self.order(proto::RebootRequest::default());
+        self.change(ATTEMPT, |client| async move {
+            let answer = client.machine().reboot(request).await;
+            only(client.answer(answer)?.messages).map(drop)
+        })
+        .await
     }
 
     async fn pulled(

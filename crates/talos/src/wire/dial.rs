@@ -4,9 +4,11 @@ use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
+use socket2::{SockRef, TcpKeepalive};
 use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};
@@ -15,6 +17,14 @@ use tokio_rustls::client::TlsStream;
 
 /// More than the first frames of any server of HTTP/2.
 const FIRST: usize = 4096;
+
+/// When a silent link is asked whether it is still there, how often, and how
+/// often in vain before it counts as dead. This is asked of the kernel and not
+/// by pings of HTTP/2: the library of Talos's servers ends connections whose
+/// client pings more often than every five minutes.
+const SILENT: Duration = Duration::from_secs(10);
+const AGAIN: Duration = Duration::from_secs(5);
+const IN_VAIN: u32 = 3;
 
 /// A connection on which the node has spoken, and what it said first.
 pub(crate) type Dialled = (TlsStream<TcpStream>, Vec<u8>);
@@ -44,7 +54,12 @@ pub(crate) enum Failed {
 pub(crate) async fn reach(address: SocketAddr, until: Instant) -> Result<TcpStream, Failed> {
     let tcp = by(until, Step::Tcp, TcpStream::connect(address)).await?;
     // Small frames matter more here than large ones.
-    tcp.set_nodelay(true).map_err(|error| Failed::At(Step::Tcp, error))?;
+    let settle = || {
+        tcp.set_nodelay(true)?;
+        let alive = TcpKeepalive::new().with_time(SILENT).with_interval(AGAIN);
+        SockRef::from(&tcp).set_tcp_keepalive(&alive.with_retries(IN_VAIN))
+    };
+    settle().map_err(|error| Failed::At(Step::Tcp, error))?;
     Ok(tcp)
 }
 

@@ -22,6 +22,8 @@ pub(crate) struct Script {
     pub(crate) inner: Option<(Code, &'static str)>,
     /// No answer at all.
     pub(crate) hang: bool,
+    /// The head of an answer, and then nothing.
+    pub(crate) stall: bool,
     /// Ends all connections when asked.
     pub(crate) drop_connections: bool,
     /// What it was asked, with the deadline that it was told.

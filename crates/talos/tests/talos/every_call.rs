@@ -109,6 +109,44 @@ async fn none_waits_for_ever_and_the_node_is_told() {
     assert_eq!(test.script.lock().unwrap().asked.len(), count);
 }
 
+/// The gRPC library's own deadline ends with the head of an answer.
+#[tokio::test]
+async fn none_waits_for_ever_where_only_the_head_of_an_answer_comes() {
+    let bundle = bundle(1);
+    let (test, permits) = (TestNode::start(Face::Configured(&bundle)).await, Permits::new());
+    let client = connected(&test).await;
+    test.set(|script| script.stall = true);
+    let mut calls = calls(&client, &permits).await;
+    // These begin with the head, and end with their own patience.
+    calls.retain(|(name, _)| !["happenings", "watch_machine_status"].contains(name));
+    let began = Instant::now();
+    for (name, error) in tokio::time::timeout(Duration::from_secs(20), all(calls)).await.unwrap() {
+        assert_eq!((&error.reason, error.class()), (&Reason::Deadline, Class::Transient), "{name}");
+        assert_eq!(error.arrival, Arrival::Maybe, "{name}");
+    }
+    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+}
+
+/// Whoever gives up waiting for a change has not taken it back.
+#[tokio::test]
+async fn a_change_that_nobody_waits_for_is_still_carried_out() {
+    let bundle = bundle(1);
+    let (test, permits) = (TestNode::start(Face::Configured(&bundle)).await, Permits::new());
+    let client = connected(&test).await;
+    let config = machine_config(&bundle);
+    let apply = Apply { target: "server 4711", config: &config };
+    let permit = permits.for_call(apply.call()).await;
+    let mut call = Box::pin(client.apply_configuration(permit, &apply));
+    // Polled once, so that it has begun, and dropped.
+    assert!(tokio::time::timeout(Duration::ZERO, &mut call).await.is_err());
+    drop(call);
+    let began = Instant::now();
+    while test.script.lock().unwrap().applied.is_none() {
+        assert!(began.elapsed() < Duration::from_secs(10), "the config never came");
+        tokio::task::yield_now().await;
+    }
+}
+
 #[tokio::test]
 async fn a_failure_inside_a_good_answer_is_a_failure() {
     let bundle = bundle(1);

@@ -1,9 +1,13 @@
 //! A node that answers what a test wants it to answer, over real TLS.
 
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
+use http_body::Frame;
+use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
 use hyper_util::service::TowerToHyperService;
@@ -21,7 +25,11 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
+use tonic::Status;
+use tonic::body::Body;
+use tonic::codegen::Bytes;
 use tonic::service::Routes;
+use tower::ServiceExt;
 
 use crate::answers::{Api, Script};
 
@@ -92,6 +100,21 @@ impl Drop for TestNode {
     }
 }
 
+/// The body of an answer of which nothing comes after its head.
+struct Stalled;
+
+impl http_body::Body for Stalled {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        Poll::Pending
+    }
+}
+
 async fn serve(listener: TcpListener, config: ServerConfig, api: Api) {
     let acceptor = TlsAcceptor::from(Arc::new(config));
     loop {
@@ -100,11 +123,19 @@ async fn serve(listener: TcpListener, config: ServerConfig, api: Api) {
         tokio::spawn(async move {
             let Ok(stream) = acceptor.accept(stream).await else { return };
             let mut cut = api.cut.subscribe();
+            let script = api.script.clone();
             let routes = Routes::new(MachineServiceServer::new(api.clone()))
                 .add_service(ImageServiceServer::new(api.clone()))
                 .add_service(LifecycleServiceServer::new(api.clone()))
                 .add_service(StateServer::new(api))
                 .prepare();
+            let routes = ServiceExt::<http::Request<Incoming>>::map_response(
+                routes,
+                move |answer: http::Response<Body>| {
+                    let stalls = script.lock().unwrap().stall;
+                    if stalls { answer.map(|_| Body::new(Stalled)) } else { answer }
+                },
+            );
             let builder = auto::Builder::new(TokioExecutor::new()).http2_only();
             let service = TowerToHyperService::new(routes);
             tokio::select! {
