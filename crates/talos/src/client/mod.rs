@@ -29,6 +29,7 @@ mod meaning;
 mod of_connection;
 mod of_status;
 mod reason;
+mod refusal;
 mod reply;
 mod resources;
 mod services;

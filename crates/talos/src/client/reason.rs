@@ -110,7 +110,7 @@ pub enum Reason {
         /// What it said last.
         last: String,
     },
-    /// The node refuses the config.
+    /// The node refuses the config, in its words but without the config's values.
     #[error("the configuration is not valid: {0}")]
     InvalidConfig(String),
     /// The call itself is no good.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use events::{Arrival, Class, Role as NodeRole};
 use talos::client::{Deadlines, Node, Reason};
 use talos::config::MachineConfig;
+use talos::config::patch::Patch;
 use talos::credentials::{Identity, Role};
 use talos::probe::{Mode, Owner, probe};
 
@@ -34,6 +35,14 @@ async fn moves_in_maintenance_mode(ground: Ground) {
     let error = climber.apply(&client, &garbage).await.unwrap_err();
     assert!(matches!(error.reason, Reason::InvalidConfig(_)), "{error:?}");
     assert_eq!((error.class(), error.arrival), (Class::Permanent, Arrival::No));
+    // The node repeats what stood under the misspelt key; we do not.
+    let config = climber.config(address, "cp-1", NodeRole::ControlPlane);
+    let misspelt = "machine: {kubelet: {pullSecret: {password: hunter22}}}";
+    let misspelt = Patch::read("a patch", misspelt).unwrap();
+    let error = climber.apply(&client, &config.patched(&[misspelt]).unwrap()).await.unwrap_err();
+    let told = format!("{error:?} {}", error.failure());
+    assert!(told.contains("machine.kubelet.pullSecret.password"), "{told}");
+    assert!(!told.contains("hunter22"), "{told}");
     let sighting = probe(api(address).address, None, Duration::from_secs(5)).await;
     assert_eq!(sighting.mode, Mode::Maintenance, "nothing has changed");
 }
