@@ -35,6 +35,9 @@ pub enum TalosconfigError {
     /// It is no YAML, or something is missing.
     #[error("it is not a talosconfig")]
     Yaml(#[from] YamlError),
+    /// The context gets in without certificates.
+    #[error("the context `{0}` signs in by other means than certificates, as those of Omni do")]
+    OtherAuth(String),
     /// A certificate is none.
     #[error("`contexts.{context}.{field}` is no good")]
     Certificate {
@@ -95,15 +98,23 @@ impl Talosconfig {
         }))
     }
 
-    /// Reads a talosconfig.
+    /// Reads a talosconfig. Only the current context has to be whole: people
+    /// have one file for many clusters, and those that we could not use are
+    /// left out.
     pub fn from_yaml(text: &str) -> Result<Self, TalosconfigError> {
         let file = Document::read(text)?;
         let names = file.get(&["contexts"]).and_then(|it| it.as_object());
         let names = names.ok_or_else(|| YamlError::Missing("contexts".to_owned()))?.keys();
-        let contexts = names
-            .map(|name| Context::read(&file, name).map(|context| (name.clone(), context)))
-            .collect::<Result<_, _>>()?;
-        Ok(Self { current: file.text(&["context"])?.to_owned(), contexts })
+        let current = file.text(&["context"])?.to_owned();
+        let mut contexts = BTreeMap::new();
+        for name in names {
+            match Context::read(&file, name) {
+                Ok(context) => drop(contexts.insert(name.clone(), context)),
+                Err(error) if *name == current => return Err(error),
+                Err(_) => {}
+            }
+        }
+        Ok(Self { current, contexts })
     }
 
     /// Returns the context that is used where none is asked for.
@@ -114,6 +125,10 @@ impl Talosconfig {
 
 impl Context {
     fn read(file: &Document, name: &str) -> Result<Self, TalosconfigError> {
+        let has = |field| file.get(&["contexts", name, field]).is_some();
+        if has("auth") && !has("crt") {
+            return Err(TalosconfigError::OtherAuth(name.to_owned()));
+        }
         let certificate = |field| {
             Certificate::from_pem(&file.base64(&["contexts", name, field])?).map_err(|source| {
                 TalosconfigError::Certificate { context: name.to_owned(), field, source }

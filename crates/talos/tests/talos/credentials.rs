@@ -76,7 +76,7 @@ fn flaws_of_a_talosconfig_are_named() {
     let not_one = "it is not a talosconfig".to_owned();
     assert_eq!(flaw("{}"), (not_one.clone(), "`contexts` is missing".to_owned()));
     assert_eq!(
-        flaw("contexts: {a: {endpoints: []}}"),
+        flaw("context: a\ncontexts: {a: {endpoints: []}}"),
         (not_one, "`contexts.a.key` is missing".to_owned())
     );
     let context = Context { endpoints: vec![], nodes: vec![], identity: admin(1) };
@@ -90,6 +90,26 @@ fn flaws_of_a_talosconfig_are_named() {
             "the client's certificate and key do not belong together".to_owned()
         )
     );
+}
+
+/// One file for many clusters: what is wrong with another one is not our trouble.
+#[test]
+fn only_the_current_context_has_to_be_whole() {
+    let context = Context { endpoints: vec![], nodes: vec![], identity: admin(1) };
+    let good = Talosconfig::new("demo", context);
+    let others = "    omni:\n        endpoints: [https://example.omni.example]\n        \
+                  auth: {siderov1: {identity: me@example.com}}\n    torn:\n        ca: bm9uZQ==\n";
+    let text = good.to_yaml().reveal().to_owned() + others;
+    assert_eq!(Talosconfig::from_yaml(&text).unwrap(), good);
+    let chosen = |name: &str| text.replacen("context: demo", &format!("context: {name}"), 1);
+    let error = Talosconfig::from_yaml(&chosen("omni")).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the context `omni` signs in by other means than certificates, as those of Omni do"
+    );
+    let error = Talosconfig::from_yaml(&chosen("torn")).unwrap_err();
+    assert_eq!(error.source().unwrap().to_string(), "`contexts.torn.key` is missing");
+    assert_eq!(Talosconfig::from_yaml(&chosen("gone")).unwrap().current(), None);
 }
 
 #[test]
