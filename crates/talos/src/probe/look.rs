@@ -22,7 +22,7 @@ const BEGIN: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\
 const FRAME_HEAD: usize = 9;
 const FRAME_TYPE: usize = 3;
 const SETTINGS: u8 = 4;
-/// The organisation of every authority of Talos.
+/// The organisation of every authority that Talos's own tools make.
 const TALOS: &str = "O=talos";
 
 /// Looks at a node once, within `deadline`, and says which mode it is in.
@@ -42,7 +42,7 @@ pub async fn probe(
     };
     let mode = match handshake.await {
         Ok(stream) => Mode::of(Seen {
-            certificate: Shows::of(shown.leaf().as_ref(), ours),
+            certificate: Shows::of(shown.leaf().as_ref(), ours, &asked.authorities()),
             asks: asked.was_asked(),
             then: Then::of(stream, until).await,
         }),
@@ -68,13 +68,17 @@ fn without_tls(failed: &Failed, shown: &Shown) -> Mode {
 }
 
 impl Shows {
-    fn of(leaf: Option<&Certificate>, ours: Option<&Certificate>) -> Self {
+    /// People may give a cluster an authority of another name. A node then still
+    /// takes clients of just the authority that has signed its own certificate.
+    fn of(leaf: Option<&Certificate>, ours: Option<&Certificate>, accepted: &[String]) -> Self {
         let Some(leaf) = leaf else { return Self::Foreign };
         let signed_by_us = ours.map(|ours| leaf.is_signed_by(ours));
+        let issuer = &leaf.facts().issuer;
+        let is_of_talos = issuer == TALOS || accepted == std::slice::from_ref(issuer);
         match (leaf.facts().common_name.as_deref(), signed_by_us) {
             (Some(MAINTENANCE_NAME), _) => Self::Maintenance,
             (_, Some(true)) => Self::Signed(Owner::Us),
-            _ if leaf.facts().issuer != TALOS => Self::Foreign,
+            _ if !is_of_talos => Self::Foreign,
             (_, Some(false)) => Self::Signed(Owner::Somebody),
             (_, None) => Self::Signed(Owner::Unknown),
         }

@@ -4,10 +4,11 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use talos::client::Reason;
+use talos::pki::{Authority, Lifetime, PrivateKey};
 use talos::probe::{Mode, Owner, Sighting, probe};
 
 use crate::node::{Face, TestNode};
-use crate::sample::bundle;
+use crate::sample::{bundle, now, rng};
 
 const DEADLINE: Duration = Duration::from_millis(900);
 
@@ -42,6 +43,26 @@ async fn a_configured_node_is_told_by_its_owner() {
         assert!(sighting.asks_for_certificate);
         assert_eq!(sighting.accepted_authorities, ["O=talos"]);
         assert_eq!(sighting.certificate.unwrap().issuer, "O=talos");
+    }
+}
+
+/// `talosctl gen ca --organization` makes such authorities.
+#[tokio::test]
+async fn a_configured_node_is_known_whatever_its_authority_is_called() {
+    let [ours, mut theirs] = [1, 2].map(bundle);
+    let key = PrivateKey::ed25519(&mut rng(3));
+    let lifetime = Lifetime::ten_years(now());
+    theirs.os = Authority::new(Some("acme"), key, lifetime, &mut rng(4)).unwrap();
+    let test = TestNode::start(Face::Configured(&theirs)).await;
+    let rows = [
+        (None, Owner::Unknown),
+        (Some(theirs.os.certificate()), Owner::Us),
+        (Some(ours.os.certificate()), Owner::Somebody),
+    ];
+    for (authority, owner) in rows {
+        let sighting = look(test.address, authority).await;
+        assert_eq!(sighting.mode, Mode::Configured(owner));
+        assert_eq!(sighting.certificate.unwrap().issuer, "O=acme");
     }
 }
 

@@ -85,6 +85,9 @@ pub(crate) fn run(args: &ProbeArgs, ui: &Ui) -> Result<(), CommandError> {
     let runtime = tokio::runtime::Runtime::new()?;
     let looks = args.addresses.iter().map(|place| look(place, ours.as_ref(), within));
     let looked = runtime.block_on(join_all(looks));
+    // A name that is not resolved in time is still asked for, by a thread that
+    // nobody can stop and nobody waits for.
+    runtime.shutdown_background();
     match ui.output() {
         Output::Json => ui.json(&looked.iter().map(Looked::record).collect::<Vec<_>>())?,
         Output::Text => print(&looked, &mut ui.stdout())?,
