@@ -4,6 +4,8 @@
 const OLDEST: u32 = 8;
 /// The first minor version whose host name has a document of its own.
 const HOSTNAME_DOCUMENT: u32 = 12;
+/// The first minor version whose configs have no empty section for the network.
+const NO_EMPTY_NETWORK: u32 = 13;
 
 /// The form of machine config. Later versions of Talos accept those of earlier
 /// ones, not the other way round.
@@ -11,9 +13,12 @@ const HOSTNAME_DOCUMENT: u32 = 12;
 pub enum Contract {
     /// 1.8 to 1.11: one document.
     OneDocument,
-    /// 1.12 and later: the host name has a document of its own, and what had
-    /// become the only behaviour is not said any more.
+    /// 1.12: the host name has a document of its own, and what had become the
+    /// only behaviour is not said any more.
     HostnameDocument,
+    /// 1.13 and later: as before, and the machine's network is left out where
+    /// there is nothing to say about it.
+    NoEmptyNetwork,
 }
 
 /// A version that there is no form for.
@@ -29,7 +34,11 @@ impl Contract {
             .and_then(|rest| rest.split('.').next()?.parse::<u32>().ok())
             .filter(|minor| *minor >= OLDEST)
             .ok_or_else(|| UnsupportedVersion(version.to_owned()))?;
-        Ok(if minor < HOSTNAME_DOCUMENT { Self::OneDocument } else { Self::HostnameDocument })
+        Ok(match minor {
+            ..HOSTNAME_DOCUMENT => Self::OneDocument,
+            HOSTNAME_DOCUMENT..NO_EMPTY_NETWORK => Self::HostnameDocument,
+            NO_EMPTY_NETWORK.. => Self::NoEmptyNetwork,
+        })
     }
 }
 
@@ -42,8 +51,11 @@ mod tests {
         for version in ["v1.8.0", "v1.9.5", "v1.11.5"] {
             assert_eq!(Contract::of(version), Ok(Contract::OneDocument), "{version}");
         }
-        for version in ["v1.12.0", "v1.14.1", "v1.14.0-alpha.1", "v1.20.3"] {
+        for version in ["v1.12.0", "v1.12.11"] {
             assert_eq!(Contract::of(version), Ok(Contract::HostnameDocument), "{version}");
+        }
+        for version in ["v1.13.0", "v1.14.1", "v1.14.0-alpha.1", "v1.20.3"] {
+            assert_eq!(Contract::of(version), Ok(Contract::NoEmptyNetwork), "{version}");
         }
         for version in ["", "1.14.1", "v1.7.6", "v2.0.0", "v1", "v1.x", "latest"] {
             let error = Contract::of(version).unwrap_err();

@@ -18,7 +18,7 @@ impl MachineConfig {
         cluster.check()?;
         node.check()?;
         let mut text = write(&MainDocument::of(bundle, cluster, node));
-        if cluster.contract == Contract::HostnameDocument {
+        if cluster.contract != Contract::OneDocument {
             text += "---\n";
             text += &write(&HostnameDocument::of(node));
         }

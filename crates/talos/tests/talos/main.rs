@@ -12,6 +12,7 @@ mod dry_run;
 mod every_call;
 mod hidden;
 mod judged;
+mod newest_form;
 mod node;
 mod openssl;
 mod patches;

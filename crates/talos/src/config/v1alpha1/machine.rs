@@ -24,7 +24,8 @@ pub(super) struct MachinePart<'a> {
     #[serde(rename = "certSANs")]
     cert_sans: &'a [String],
     kubelet: Kubelet<'a>,
-    network: MachineNetwork<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    network: Option<MachineNetwork<'a>>,
     install: InstallPart<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     system_disk_encryption: Option<EncryptionPart>,
@@ -118,11 +119,7 @@ impl<'a> MachinePart<'a> {
             ca: Pair::of(&bundle.os, node.role),
             cert_sans: &cluster.cert_sans,
             kubelet: Kubelet::of(cluster),
-            network: MachineNetwork {
-                hostname: one_document.then_some(&node.hostname),
-                interfaces: node.interfaces.iter().map(InterfacePart::of).collect(),
-                nameservers: &node.nameservers,
-            },
+            network: MachineNetwork::of(cluster, node),
             install: InstallPart::of(node, (!one_document).then_some(true)),
             system_disk_encryption: EncryptionPart::of(node.encryption),
             registries: Registries::of(cluster),
@@ -130,6 +127,23 @@ impl<'a> MachinePart<'a> {
             node_labels: node_labels(cluster, node),
             node_taints: &node.taints,
         }
+    }
+}
+
+impl<'a> MachineNetwork<'a> {
+    fn of(cluster: &Cluster, node: &'a Node) -> Option<Self> {
+        let named_here = cluster.contract == Contract::OneDocument;
+        let network = Self {
+            hostname: named_here.then_some(&node.hostname),
+            interfaces: node.interfaces.iter().map(InterfacePart::of).collect(),
+            nameservers: &node.nameservers,
+        };
+        let is_left_out = cluster.contract == Contract::NoEmptyNetwork && network.is_empty();
+        (!is_left_out).then_some(network)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.hostname.is_none() && self.interfaces.is_empty() && self.nameservers.is_empty()
     }
 }
 
