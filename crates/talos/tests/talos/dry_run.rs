@@ -16,6 +16,8 @@ use crate::sample::{bundle, now, rng};
 use crate::talosctl::Judge;
 
 const PATIENCE: Duration = Duration::from_mins(3);
+/// The form that finds the nodes in maintenance mode.
+const FIRST: u32 = 12;
 
 /// Repeats until it works.
 #[expect(clippy::disallowed_methods, reason = "a real node takes real time")]
@@ -44,52 +46,68 @@ fn theirs(judge: &Judge, minor: u32, bundle: &Bundle, cluster: &Cluster, node: &
     texts.join("\n---\n")
 }
 
+/// What of a real node a dry run of ours would change.
+struct DryRun<'a> {
+    judge: &'a Judge,
+    talosconfig: String,
+    bundle: Bundle,
+}
+
+impl DryRun<'_> {
+    /// Gives a node the config of talosctl and has it look at ours.
+    fn differences(&self, minor: u32, cluster: &Cluster, node: &Node, address: &str) -> String {
+        let judge = self.judge;
+        let theirs = theirs(judge, minor, &self.bundle, cluster, node);
+        let theirs = judge.file("theirs.yaml", &theirs);
+        let admin = ["--talosconfig", self.talosconfig.as_str()];
+        // Only the first finds the node in maintenance mode.
+        let way: &[&str] = if minor == FIRST { &["--insecure"] } else { &admin };
+        let apply = ["apply-config", "--nodes", address, "--file", &theirs];
+        until(|| judge.run(&[&apply[..], way].concat()));
+
+        let ours = MachineConfig::render(&self.bundle, cluster, node).unwrap();
+        let ours = judge.file("ours.yaml", ours.yaml().reveal());
+        let dry_run = ["apply-config", "--dry-run", "--nodes", address, "--file", &ours];
+        until(|| {
+            let output = judge.command().args(dry_run).args(admin).output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            if output.status.success() { Ok(said) } else { Err(said) }
+        })
+    }
+}
+
+/// A worker is asked by way of the control plane, which also signs its certificate.
 #[test]
 fn a_node_with_the_config_of_talosctl_sees_no_change_in_ours() {
     let Some(mut talos) = need::talos() else { return };
     let Some(judge) = Judge::find() else { return };
-    let address = talos.add("cp-1").unwrap().address().to_string();
+    let [plane, worker] = ["cp-1", "worker-1"].map(|name| talos.add(name).unwrap().address());
+    let [plane, worker] = [plane, worker].map(|address| address.to_string());
     let bundle = bundle(1);
     let identity = Identity::talos(&bundle, Role::Admin, now(), &mut rng(2)).unwrap();
-    let context =
-        Context { endpoints: vec![address.clone()], nodes: vec![address.clone()], identity };
+    let context = Context { endpoints: vec![plane.clone()], nodes: vec![], identity };
     let talosconfig = Talosconfig::new("rig", context).to_yaml();
     let talosconfig = judge.file("talosconfig", talosconfig.reveal());
-    let plane = Node { hostname: "cp-1".to_owned(), ..node(Duty::ControlPlane) };
-    for minor in [12, 13, 11, 8] {
-        let endpoint = format!("https://{address}:6443");
+    let dry_run = DryRun { judge: &judge, talosconfig, bundle };
+    let nodes = [("cp-1", Duty::ControlPlane, &plane), ("worker-1", Duty::Worker, &worker)];
+    for minor in [FIRST, 13, 11, 8] {
         let cluster = Cluster {
             contract: contract(minor),
-            endpoint,
+            endpoint: format!("https://{plane}:6443"),
             kubernetes: "v1.36.3".to_owned(),
             cert_sans: vec!["api.example.com".to_owned()],
             ..plain()
         };
-        let theirs = judge.file("theirs.yaml", &theirs(&judge, minor, &bundle, &cluster, &plane));
-        let apply = ["apply-config", "--nodes", &address, "--file", &theirs];
-        // Only the first finds the node in maintenance mode.
-        let way = if minor == 12 {
-            vec!["--insecure"]
-        } else {
-            vec!["--talosconfig", talosconfig.as_str()]
-        };
-        until(|| judge.run(&[&apply[..], &way].concat()));
-
-        let ours = MachineConfig::render(&bundle, &cluster, &plane).unwrap();
-        let ours = judge.file("ours.yaml", ours.yaml().reveal());
-        let dry_run = ["apply-config", "--dry-run", "--nodes", &address, "--file", &ours];
-        let admin = ["--talosconfig", talosconfig.as_str()];
-        let output = until(|| {
-            let output = judge.command().args(dry_run).args(admin).output().unwrap();
-            let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            if output.status.success() { Ok(said) } else { Err(said) }
-        });
-        let changes = |line: &&str| {
-            line.starts_with(['+', '-']) && !line.starts_with("+++") && !line.starts_with("---")
-        };
-        let changes: Vec<_> = output.lines().filter(changes).collect();
-        assert_eq!(changes, [""; 0], "1.{minor}: {output}");
-        assert!(output.contains("No changes."), "1.{minor}: {output}");
+        for (name, duty, address) in nodes {
+            let node = Node { hostname: name.to_owned(), ..node(duty) };
+            let output = dry_run.differences(minor, &cluster, &node, address);
+            let changes = |line: &&str| {
+                line.starts_with(['+', '-']) && !line.starts_with("+++") && !line.starts_with("---")
+            };
+            let changes: Vec<_> = output.lines().filter(changes).collect();
+            assert_eq!(changes, [""; 0], "{name} 1.{minor}: {output}");
+            assert!(output.contains("No changes."), "{name} 1.{minor}: {output}");
+        }
     }
     assert_eq!(talos.end(), Vec::new());
 }
