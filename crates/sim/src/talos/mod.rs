@@ -21,7 +21,7 @@
 //! Written from recordings of Talos 1.14 and from its interface definitions; it
 //! is not Talos, and what it does not simulate answers `Unimplemented`:
 //! following a log, passing calls on to other nodes, the health check that a
-//! node makes itself, and the TRY mode.
+//! node makes itself, and the TRY mode before there is a configuration.
 //!
 //! Invariants: an answer is on its way before its consequences begin; a change
 //! is told to [`Effects`](crate::Effects) before its answer leaves; resources

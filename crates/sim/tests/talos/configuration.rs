@@ -1,10 +1,19 @@
 //! What a node takes as its configuration, and what it does not.
 
+use std::time::Duration;
+
 use serde_json::json;
-use sim::talos::{ClusterFacts, MachineConfig, MachineType, PemPair, Received, Stage};
+use sim::talos::{ClusterFacts, MachineConfig, MachineType, Node, PemPair, Received, Stage};
+use talos_proto::machine::{
+    ApplyConfigurationRequest, RebootRequest, apply_configuration_request::Mode,
+};
 use tonic::Code;
 
-use crate::{client::Client, secrets::Secrets, world::World};
+use crate::{
+    client::Client,
+    secrets::Secrets,
+    world::{World, eventually},
+};
 
 #[test]
 fn the_facts_come_out_as_they_went_in() {
@@ -174,6 +183,48 @@ async fn refusals_leave_the_node_in_maintenance_mode() {
     let partial = "apiVersion: v1alpha1\nkind: HostnameConfig\nhostname: x\n";
     client.apply(partial).await.expect("the rest may still come");
     assert_eq!((node.stage(), node.config()), (Stage::Maintenance, None));
+}
+
+/// A trial ends by itself, with a restart, or with another configuration.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tried_configuration_goes_again() {
+    let world = World::new("tried");
+    let node = world.node("cp-1", [127, 90, 2, 9]);
+    let mut client = world.control_plane(&node).await;
+    let name = |node: &Node| node.config().and_then(|config| config.hostname.clone()).unwrap();
+    let [kept, tried] = ["cp-1", "tried"].map(|name| world.secrets.control_plane(name));
+    let answer = client.apply_with(&tried, Mode::Try, true).await.unwrap();
+    assert!(answer.mode_details.contains("(skipped in dry-run)"), "{}", answer.mode_details);
+    assert_eq!(name(&node), "cp-1");
+
+    let answer = client.apply_with(&tried, Mode::Try, false).await.unwrap();
+    assert_eq!(answer.mode, i32::from(Mode::Try));
+    assert_eq!(
+        answer.mode_details,
+        "Applied configuration without a reboot\nThe config is applied in 'try' mode and will be \
+         automatically reverted back in 1m0s"
+    );
+    assert_eq!(name(&node), "tried");
+    eventually("the config before", async || (name(&node) == "cp-1").then_some(())).await;
+
+    // Who applies it for good meanwhile, keeps it.
+    client.apply_with(&tried, Mode::Try, false).await.unwrap();
+    client.apply_with(&tried, Mode::NoReboot, false).await.unwrap();
+    world.tempo.pass(Duration::from_mins(2)).await;
+    assert_eq!(name(&node), "tried");
+
+    // A restart knows only what is on the disk.
+    let answer = client.machine.apply_configuration(ApplyConfigurationRequest {
+        data: kept.into_bytes(),
+        mode: Mode::Try.into(),
+        try_mode_timeout: Some(Duration::from_hours(1).try_into().unwrap()),
+        ..Default::default()
+    });
+    let details = answer.await.unwrap().into_inner().messages.remove(0).mode_details;
+    assert!(details.ends_with("reverted back in 1h0m0s"), "{details}");
+    assert_eq!(name(&node), "cp-1");
+    client.machine.reboot(RebootRequest::default()).await.unwrap();
+    eventually("the config on the disk", async || (name(&node) == "tried").then_some(())).await;
 }
 
 fn encoded(pem: &str) -> String {

@@ -156,7 +156,9 @@ async fn a_bootstrap_is_refused_in_order() {
 }
 
 /// A machine that was not started from its disk installs itself and restarts.
-/// Since 1.14 its API is there meanwhile, and no bootstrap is taken.
+/// Since 1.14 its API is there meanwhile, and no bootstrap is taken: that it is
+/// not available yet is looked at first. Its other words, that none is allowed
+/// during an unattended install, are only for one that begins between both looks.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_machine_without_talos_on_its_disk_installs_itself() {
     let world = World::new("install");

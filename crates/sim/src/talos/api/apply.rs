@@ -1,13 +1,16 @@
 //! Giving a node its configuration.
 
-use std::sync::{Arc, TryLockError};
+use std::{
+    sync::{Arc, TryLockError},
+    time::Duration,
+};
 
 use talos_proto::machine::{
     ApplyConfiguration, ApplyConfigurationRequest, apply_configuration_request::Mode,
 };
 use tonic::Status;
 
-use super::{Api, diff::diff};
+use super::{Api, diff::diff, trial};
 use crate::talos::{
     Dialect, MachineConfig, Stage, facts::release, machine_config::Received, node::Afterwards,
     server::Caller,
@@ -22,6 +25,9 @@ enum Course {
     Staged,
     /// It comes into force with a restart, at once.
     Restart,
+    /// It comes into force at once, and goes again after a while or with a
+    /// restart, unless another one comes.
+    Tried(Duration),
 }
 
 impl Api {
@@ -66,7 +72,7 @@ impl Api {
         if let Some(why) = self.machine.knobs.borrow().refuses_config.clone() {
             return Err(Status::invalid_argument(why));
         }
-        let course = self.course(request.mode, before.is_some())?;
+        let course = self.course(request, before.is_some())?;
         let old = self.machine.dialect() == Dialect::Separate;
         let mut message = if old && before.is_none() {
             // A maintenance server of its own says nothing of what it does.
@@ -83,6 +89,9 @@ impl Api {
                 message.mode_details
             );
             return Ok((message, false));
+        }
+        if let Course::Tried(patience) = course {
+            message.mode_details += &trial::told(patience);
         }
         match received {
             Received::Complete(config) => self.take(Arc::new(*config), course),
@@ -101,17 +110,27 @@ impl Api {
         if self.machine.knobs.borrow().stuck_in_maintenance {
             return;
         }
-        self.machine.change(|state| match course {
-            Course::Now => state.config = Some(config),
-            Course::Staged | Course::Restart => state.staged = Some(config),
-        });
-        if course == Course::Restart {
-            self.machine.stop(&self.actor(), Stage::Rebooting, None, Afterwards::Restart);
+        match course {
+            Course::Now => self.machine.change(|state| {
+                state.config = Some(config);
+                state.staged = None;
+            }),
+            Course::Staged => self.machine.change(|state| state.staged = Some(config)),
+            Course::Restart => {
+                self.machine.change(|state| state.staged = Some(config));
+                self.machine.stop(&self.actor(), Stage::Rebooting, None, Afterwards::Restart);
+            }
+            Course::Tried(patience) => self.try_out(config, patience),
         }
     }
 
     /// Returns what a mode means for this node.
-    fn course(&self, mode: i32, configured: bool) -> Result<Course, Status> {
+    fn course(
+        &self,
+        request: &ApplyConfigurationRequest,
+        configured: bool,
+    ) -> Result<Course, Status> {
+        let mode = request.mode;
         let mode = Mode::try_from(mode).map_err(|_| {
             let message = format!("incorrect mode '{mode}' specified for the apply config call");
             Status::invalid_argument(message)
@@ -130,7 +149,11 @@ impl Api {
             (_, Mode::Reboot) if configured => Err(Status::unimplemented(
                 "the REBOOT mode is not supported, please use AUTO or NO_REBOOT modes instead",
             )),
-            (_, Mode::Try) => Err(Status::unimplemented("the TRY mode is not simulated")),
+            // What a node goes back to that had nothing before, nobody has measured.
+            (_, Mode::Try) if !configured => {
+                Err(Status::unimplemented("the TRY mode is not simulated in maintenance mode"))
+            }
+            (_, Mode::Try) => Ok(Course::Tried(trial::patience(request)?)),
             (_, Mode::Staged) => Ok(Course::Staged),
             (_, Mode::Auto | Mode::NoReboot | Mode::Reboot) => Ok(Course::Now),
         }
@@ -145,6 +168,7 @@ impl Course {
                 (Mode::Staged, "Staged configuration to be applied after the next reboot")
             }
             Self::Restart => (Mode::Reboot, "Applied configuration with a reboot"),
+            Self::Tried(_) => (Mode::Try, "Applied configuration without a reboot"),
         };
         ApplyConfiguration {
             mode: mode.into(),

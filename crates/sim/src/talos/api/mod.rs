@@ -10,6 +10,7 @@ mod machine;
 mod state;
 mod storage;
 mod telling;
+mod trial;
 mod upkeep;
 mod watch;
 
