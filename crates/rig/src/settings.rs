@@ -8,6 +8,8 @@
 //! | `SEAWORTHY_TEST_TIER` | highest tier of components that tests may use; `--quick` sets 0, `--all` 3 | 2 |
 //! | `SEAWORTHY_TEST_SKIPS` | file that receives one JSON line per skipped test; set by `cargo xtask test` | skips are only said on stderr |
 //! | `SEAWORTHY_TEST_REMARKS` | file that receives a line for what a test has measured; set by `cargo xtask test` | remarks are only said on stderr |
+//! | `SEAWORTHY_TEST_CASES` | how many random cases are tried against a real judge, such as talosctl | few, always the same |
+//! | `SEAWORTHY_TEST_SEED` | a number that these cases are drawn from | always the same |
 //! | `XDG_CACHE_HOME`, `HOME`, `PATH`, `TMPDIR` | as everywhere | |
 //!
 //! Children of a run also carry `SEAWORTHY_RIG_RUN`, the mark by which the
@@ -43,6 +45,10 @@ pub struct Settings {
     pub skips: Option<PathBuf>,
     /// The file that remarks are appended to.
     pub remarks: Option<PathBuf>,
+    /// How many random cases are tried against a real judge.
+    pub cases: Option<u32>,
+    /// What these cases are drawn from.
+    pub seed: Option<u64>,
 }
 
 impl Settings {
@@ -66,6 +72,8 @@ impl Settings {
             tier,
             skips: set(SKIPS),
             remarks: set(REMARKS),
+            cases: set("SEAWORTHY_TEST_CASES").and_then(|value| value.to_str()?.parse().ok()),
+            seed: set("SEAWORTHY_TEST_SEED").and_then(|value| value.to_str()?.parse().ok()),
         }
     }
 }

@@ -11,10 +11,21 @@ use crate::talosctl::Judge;
 const CASES: u32 = 48;
 
 /// The same cases every time, so that nobody's change fails for what it did not
-/// do. Whoever changes the merge tries more of them.
+/// do. Whoever changes the merge tries more of them, and others:
+/// `SEAWORTHY_TEST_CASES` and `SEAWORTHY_TEST_SEED`.
 fn runner() -> TestRunner {
-    let config = Config { cases: CASES, failure_persistence: None, ..Config::default() };
-    TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha))
+    let settings = rig::settings::Settings::get();
+    let cases = settings.cases.unwrap_or(CASES);
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
+    let rng = match settings.seed {
+        None => TestRng::deterministic_rng(RngAlgorithm::ChaCha),
+        Some(seed) => {
+            let mut bytes = [0; 32];
+            bytes[..8].copy_from_slice(&seed.to_le_bytes());
+            TestRng::from_seed(RngAlgorithm::ChaCha, &bytes)
+        }
+    };
+    TestRunner::new_with_rng(config, rng)
 }
 
 type Any = BoxedStrategy<Value>;

@@ -9,12 +9,12 @@ use tempfile::TempDir;
 pub(crate) struct OpenSsl(TempDir);
 
 impl OpenSsl {
-    /// None where it is not installed, which is said.
+    /// None where it is not installed, which is counted.
+    #[track_caller]
     pub(crate) fn find() -> Option<Self> {
         let found = Command::new("openssl").arg("version").output();
         if !found.is_ok_and(|output| output.status.success()) {
-            println!("skipped: openssl is not installed");
-            return None;
+            return rig::need::skip("openssl is not installed");
         }
         Some(Self(tempfile::tempdir().unwrap()))
     }
