@@ -12,7 +12,8 @@ fn a_talosconfig_says_what_was_asked_for() {
     let workplace = workplace(CLUSTER);
     let args = ["talosconfig", "--secrets", "mine.yaml", "--endpoint", "10.0.0.1"];
     let more = ["--endpoint", "10.0.0.2", "--node", "10.0.0.7", "--role", "os:reader"];
-    let ran = workplace.run(args.into_iter().chain(more).chain(["--ttl", "2h", "--name", "far"]));
+    let roles = ["--role", "os:etcd:backup", "--ttl", "2h", "--name", "far"];
+    let ran = workplace.run(args.into_iter().chain(more).chain(roles));
     assert_eq!((ran.exit, ran.stderr.as_str()), (0, ""), "{ran}");
     let config = Talosconfig::from_yaml(&ran.stdout).unwrap();
     assert_eq!(config.current, "far");
@@ -22,7 +23,7 @@ fn a_talosconfig_says_what_was_asked_for() {
         (&["10.0.0.1".to_owned(), "10.0.0.2".to_owned()][..], &["10.0.0.7".to_owned()][..],)
     );
     let facts = context.identity.certificate().facts();
-    assert_eq!(facts.organizations, ["os:reader"]);
+    assert_eq!(facts.organizations, ["os:reader", "os:etcd:backup"]);
     assert_eq!(facts.not_after.duration_since(facts.not_before).as_hours(), 2);
     assert!(context.identity.certificate().is_signed_by(bundle(1).os.certificate()));
 }

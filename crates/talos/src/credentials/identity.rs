@@ -41,17 +41,19 @@ impl Identity {
         at: Timestamp,
         rng: &mut impl CryptoRng,
     ) -> Result<Self, IdentityError> {
-        Self::talos_for(bundle, role, Lifetime::year(at), rng)
+        Self::talos_for(bundle, &[role], Lifetime::year(at), rng)
     }
 
-    /// Makes a client of the Talos API, for as long as it is wanted.
+    /// Makes a client of the Talos API, for as long as it is wanted. It may do
+    /// what any of its roles may.
     pub fn talos_for(
         bundle: &Bundle,
-        role: Role,
+        roles: &[Role],
         lifetime: Lifetime,
         rng: &mut impl CryptoRng,
     ) -> Result<Self, IdentityError> {
-        let leaf = ClientLeaf { organization: role.as_str(), common_name: None, lifetime };
+        let organizations: Vec<_> = roles.iter().map(|role| role.as_str()).collect();
+        let leaf = ClientLeaf { organizations: &organizations, common_name: None, lifetime };
         let key = PrivateKey::ed25519(rng);
         Self::signed(&bundle.os, leaf, key, rng)
     }
@@ -72,7 +74,7 @@ impl Identity {
         rng: &mut impl CryptoRng,
     ) -> Result<Self, IdentityError> {
         let leaf =
-            ClientLeaf { organization: "system:masters", common_name: Some("admin"), lifetime };
+            ClientLeaf { organizations: &["system:masters"], common_name: Some("admin"), lifetime };
         let key = PrivateKey::p256().map_err(IdentityError::Key)?;
         Self::signed(&bundle.kubernetes, leaf, key, rng)
     }

@@ -11,6 +11,7 @@ use rcgen::{
 };
 use rustls::pki_types::CertificateDer;
 
+use super::subject::with_organizations;
 use super::{Certificate, CertificateError, KeyError, PrivateKey};
 
 /// From when to when a certificate holds.
@@ -32,7 +33,8 @@ pub struct Authority {
 /// Whom a client certificate names.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClientLeaf<'a> {
-    pub(crate) organization: &'a str,
+    /// One or several.
+    pub(crate) organizations: &'a [&'a str],
     pub(crate) common_name: Option<&'a str>,
     pub(crate) lifetime: Lifetime,
 }
@@ -128,7 +130,7 @@ impl Authority {
         key: &PrivateKey,
         rng: &mut impl CryptoRng,
     ) -> Result<Certificate, AuthorityError> {
-        let mut params = params(Some(leaf.organization), leaf.common_name, rng)?;
+        let mut params = params(leaf.organizations.first().copied(), leaf.common_name, rng)?;
         params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
         params.use_authority_key_identifier_extension = true;
@@ -137,7 +139,12 @@ impl Authority {
         let issuer =
             Issuer::from_ca_cert_der(&own, self.key.pair()?).map_err(AuthorityError::Sign)?;
         let signed = params.signed_by(&key.pair()?, &issuer).map_err(AuthorityError::Sign)?;
-        Ok(Certificate::from_der(signed.der())?)
+        if leaf.organizations.len() < 2 {
+            return Ok(Certificate::from_der(signed.der())?);
+        }
+        let signed = with_organizations(signed.der(), leaf.organizations, &self.key.pair()?);
+        let signed = signed.ok_or(CertificateError::Content)?.map_err(AuthorityError::Sign)?;
+        Ok(Certificate::from_der(&signed)?)
     }
 }
 

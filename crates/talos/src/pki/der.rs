@@ -1,11 +1,13 @@
 //! The little DER that is needed to move keys between PKCS#8 and the older
-//! forms that Talos writes.
+//! forms that Talos writes, and to write names that the library cannot.
 
 const INTEGER: u8 = 0x02;
-const BIT_STRING: u8 = 0x03;
+pub(super) const BIT_STRING: u8 = 0x03;
 const OCTETS: u8 = 0x04;
-const OBJECT: u8 = 0x06;
-const SEQUENCE: u8 = 0x30;
+pub(super) const OBJECT: u8 = 0x06;
+pub(super) const PRINTABLE: u8 = 0x13;
+pub(super) const SEQUENCE: u8 = 0x30;
+pub(super) const SET: u8 = 0x31;
 const PARAMETERS: u8 = 0xa0;
 const PUBLIC_KEY: u8 = 0xa1;
 
@@ -45,24 +47,40 @@ pub(super) fn p256_sec1(pkcs8: &[u8], public_point: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Returns what is in the value that `input` begins with, and what follows it.
-fn take(tag: u8, input: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (&found, rest) = input.split_first()?;
-    let (&first, rest) = rest.split_first()?;
-    let (length, rest) = match first {
-        0..=0x7f => (usize::from(first), rest),
-        0x81 => rest.split_first().map(|(&length, rest)| (usize::from(length), rest))?,
-        // No key of ours is that long.
-        _ => return None,
-    };
-    if found == tag { rest.split_at_checked(length) } else { None }
+pub(super) fn take(tag: u8, input: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (head, length) = head(input)?;
+    let (content, rest) = input.split_at_checked(head)?.1.split_at_checked(length)?;
+    (*input.first()? == tag).then_some((content, rest))
 }
 
-fn sequence(parts: &[Vec<u8>]) -> Vec<u8> {
+/// Returns the value that `input` begins with, whatever it is, and what follows it.
+pub(super) fn whole(input: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (head, length) = head(input)?;
+    input.split_at_checked(head.checked_add(length)?)
+}
+
+/// Returns how long a value's tag and length are, and how long its content.
+fn head(input: &[u8]) -> Option<(usize, usize)> {
+    match *input {
+        [_, length @ 0..=0x7f, ..] => Some((2, usize::from(length))),
+        [_, 0x81, length, ..] => Some((3, usize::from(length))),
+        [_, 0x82, high, low, ..] => Some((4, usize::from(u16::from_be_bytes([high, low])))),
+        // Nothing of ours is that long.
+        _ => None,
+    }
+}
+
+pub(super) fn sequence(parts: &[Vec<u8>]) -> Vec<u8> {
     tlv(SEQUENCE, &parts.concat())
 }
 
-fn tlv(tag: u8, content: &[u8]) -> Vec<u8> {
-    let length = u8::try_from(content.len()).expect("no part of a P-256 key has 256 bytes");
-    let head = if length < 0x80 { vec![tag, length] } else { vec![tag, 0x81, length] };
+pub(super) fn tlv(tag: u8, content: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(content.len()).expect("no key and no certificate is that long");
+    let [high, low] = length.to_be_bytes();
+    let head = match length {
+        0..=0x7f => vec![tag, low],
+        0x80..=0xff => vec![tag, 0x81, low],
+        _ => vec![tag, 0x82, high, low],
+    };
     [&head, content].concat()
 }

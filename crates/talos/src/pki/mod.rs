@@ -12,6 +12,7 @@ mod facts;
 mod key;
 mod pem;
 mod spki;
+mod subject;
 
 pub use authority::{Authority, AuthorityError, Lifetime};
 pub use certificate::{Certificate, CertificateError};

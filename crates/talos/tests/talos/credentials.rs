@@ -4,7 +4,7 @@ use std::error::Error as _;
 
 use serde_json::Value;
 use talos::credentials::{Context, Identity, Kubeconfig, Role, Talosconfig};
-use talos::pki::{Certificate, KeyKind, PrivateKey};
+use talos::pki::{Certificate, KeyKind, Lifetime, PrivateKey};
 
 use crate::openssl::OpenSsl;
 use crate::sample::{bundle, now, rng};
@@ -47,6 +47,34 @@ fn certificates_name_roles_and_last_a_year() {
         assert!(!identity.certificate().is_signed_by(bundle.etcd.certificate()));
         assert_eq!(identity.key().kind(), KeyKind::Ed25519);
     }
+}
+
+#[test]
+fn a_certificate_can_name_several_roles() {
+    let bundle = bundle(1);
+    let roles = [Role::Reader, Role::EtcdBackup, Role::MetaWriter];
+    let lifetime = Lifetime::year(now());
+    let identity = Identity::talos_for(&bundle, &roles, lifetime, &mut rng(2)).unwrap();
+    let certificate = identity.certificate();
+    let mut named = certificate.facts().organizations.clone();
+    named.sort();
+    assert_eq!(named, ["os:etcd:backup", "os:meta:writer", "os:reader"]);
+    assert!(certificate.is_signed_by(bundle.os.certificate()));
+    let again =
+        Identity::of(bundle.os.certificate().clone(), certificate.clone(), identity.key().clone());
+    assert_eq!(again.unwrap(), identity);
+    let Some(openssl) = OpenSsl::find() else { return };
+    assert!(openssl.trusts(bundle.os.certificate(), certificate));
+    let printed = openssl.print(certificate).replace("O=", "O = ").replace(" + ", "+");
+    let subject = "Subject: O = os:reader+O = os:etcd:backup+O = os:meta:writer";
+    let names = |line: &str| {
+        line.strip_prefix("Subject: ").map(|names| {
+            let mut names: Vec<_> = names.split('+').map(str::to_owned).collect();
+            names.sort();
+            names
+        })
+    };
+    assert_eq!(printed.lines().find_map(names), names(subject), "{printed}");
 }
 
 #[test]

@@ -28,10 +28,10 @@ pub(crate) struct TalosconfigArgs {
     #[arg(long = "node", value_name = "ADDRESS")]
     nodes: Vec<String>,
 
-    /// What it allows: os:admin, os:operator, os:reader, os:etcd:backup, os:image:verifier or
-    /// os:meta:writer
-    #[arg(long, value_name = "ROLE", default_value = "os:admin", value_parser = role)]
-    role: Role,
+    /// What it allows (can be repeated): os:admin, os:operator, os:reader, os:etcd:backup,
+    /// os:image:verifier or os:meta:writer
+    #[arg(long = "role", value_name = "ROLE", default_value = "os:admin", value_parser = role)]
+    roles: Vec<Role>,
 
     #[command(flatten)]
     making: MakingArgs,
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &TalosconfigArgs, shared: &Shared, ui: &Ui) -> Result<()
         None => args.of_ours(shared, ui)?,
     };
     let lifetime = args.making.ttl.lifetime();
-    let identity = Identity::talos_for(&bundle, args.role, lifetime, &mut rng())
+    let identity = Identity::talos_for(&bundle, &args.roles, lifetime, &mut rng())
         .map_err(|error| CommandError::new(Exit::Internal, &error))?;
     let nodes = if args.nodes.is_empty() { endpoints.clone() } else { args.nodes.clone() };
     let config = Talosconfig::new(name, Context { endpoints, nodes, identity });
