@@ -41,7 +41,11 @@ impl Change {
         let from = place(*at, input.len());
         let until = |length: usize| (from + length).min(input.len());
         match self {
-            Self::Set(_, byte) => input.get_mut(from).into_iter().for_each(|it| *it = *byte),
+            Self::Set(_, byte) => {
+                if let Some(there) = input.get_mut(from) {
+                    *there = *byte;
+                }
+            }
             Self::Insert(_, bytes) => drop(input.splice(from..from, bytes.iter().copied())),
             Self::Remove(_, length) => drop(input.drain(from..until(*length))),
             Self::Repeat(_, length, times) => {
@@ -86,7 +90,9 @@ fn try_out(target: &Target) {
     let config = Config { cases: 120, failure_persistence: None, ..Config::default() };
     let tried = TestRunner::new(config).run(&inputs, |(seed, changes)| {
         let mut input = seed.as_bytes().to_vec();
-        changes.iter().for_each(|change| change.make(&mut input));
+        for change in &changes {
+            change.make(&mut input);
+        }
         (target.feed)(&input);
         Ok(())
     });

@@ -40,7 +40,7 @@ impl MachinePatch {
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The endpoint's address is not known yet.
-    #[error("the address of the load balancer is not known")]
+    #[error("the address of the API is not known yet")]
     NoEndpoint,
     /// The Talos version is not supported.
     #[error(transparent)]

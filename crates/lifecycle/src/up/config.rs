@@ -11,6 +11,7 @@ use super::nodes::machine_of;
 use crate::berth::Berth;
 use crate::hetzner::explain;
 use crate::machine::Machine;
+use crate::machine_config::ConfigError;
 use crate::{Ground, Site, codes, machine_config, node_trouble};
 
 /// Whether the machine may have its config from an earlier call.
@@ -23,8 +24,7 @@ enum Past {
 /// Sends the config to the machine whose identity was proven.
 pub(super) async fn act(site: &Site, hands: &Hands, node: &NodePlan) -> Result<(), ActError> {
     let machine = machine_of(site, node).await?;
-    let config = machine_config::render(site, node)
-        .map_err(|error| Failure::permanent(format!("{}: {error}", node.name)))?;
+    let config = machine_config::render(site, node).map_err(|error| unrendered(node, &error))?;
     let at = site.talos(node).ok_or_else(|| Failure::transient("its address is not known yet"))?;
     let target = format!("{} ({})", node.name, machine.title);
     let call = Apply { target: &target, config: &config }.call();
@@ -62,6 +62,17 @@ pub(super) async fn act(site: &Site, hands: &Hands, node: &NodePlan) -> Result<(
         Berth::of(node).keep(hands).await?;
     }
     same_as_before(hands, &machine, node, &config).await
+}
+
+/// Where the API will be is known once the first control plane is there.
+fn unrendered(node: &NodePlan, error: &ConfigError) -> Failure {
+    let what = format!("{}: {error}", node.name);
+    match error {
+        ConfigError::NoEndpoint => Failure::transient(what),
+        ConfigError::Version(_) | ConfigError::Input(_) | ConfigError::Patch(_) => {
+            Failure::permanent(what)
+        }
+    }
 }
 
 /// Says that the file means another config than the node was given: nodes that

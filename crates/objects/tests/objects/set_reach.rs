@@ -38,7 +38,8 @@ fn pruned(objects: Vec<Object>) -> Set {
 async fn diff(cluster: &Cluster, set: Set) -> SetDiff {
     let settings = Settings { walk: Walk::Compare, ..Settings::default() };
     let veil = objects::diff::Veil::new([7; 32]);
-    cluster.diff_set(set, settings, &means(), &veil).await.unwrap()
+    // On the heap: a comparison of a set is large, and lies in every future around it.
+    Box::pin(cluster.diff_set(set, settings, &means(), &veil)).await.unwrap()
 }
 
 /// Returns how often config maps are listed and got by that.

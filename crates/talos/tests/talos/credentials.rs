@@ -56,9 +56,9 @@ fn a_certificate_can_name_several_roles() {
     let lifetime = Lifetime::year(now());
     let identity = Identity::talos_for(&bundle, &roles, lifetime, &mut rng(2)).unwrap();
     let certificate = identity.certificate();
-    let mut named = certificate.facts().organizations.clone();
-    named.sort();
-    assert_eq!(named, ["os:etcd:backup", "os:meta:writer", "os:reader"]);
+    let mut told = certificate.facts().organizations.clone();
+    told.sort();
+    assert_eq!(told, ["os:etcd:backup", "os:meta:writer", "os:reader"]);
     assert!(certificate.is_signed_by(bundle.os.certificate()));
     let again =
         Identity::of(bundle.os.certificate().clone(), certificate.clone(), identity.key().clone());

@@ -315,9 +315,9 @@ impl<'a> Shown<'a> {
 
     fn finish(self, mode: &str) -> Result<(), CommandError> {
         if self.ui.output() == Output::Json {
-            let more = json!({ "mode": mode, "whole": self.exit == Exit::Done,
+            let facts = json!({ "mode": mode, "whole": self.exit == Exit::Done,
                 "failedLooks": self.failed_looks });
-            envelope::print("delete", self.exit, self.records, more, self.ui)?;
+            envelope::print("delete", self.exit, self.records, facts, self.ui)?;
         }
         CommandError::unless_done(self.exit)
     }
