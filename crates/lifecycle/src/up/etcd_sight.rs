@@ -141,8 +141,13 @@ async fn waits_for_etcd(site: &Site, node: &NodePlan) -> Result<bool, ActError> 
         Ok::<_, ClientError>((services, client.machine_status().await?.stage))
     };
     let (services, stage) = looked.await.map_err(|error| unheard(site, node, &error))?;
-    if stage != Stage::Booting {
-        return Ok(false);
+    match stage {
+        Stage::Running => return Ok(false),
+        Stage::Booting => {}
+        _ => {
+            let what = format!("{} does not boot yet: it installs itself or restarts", node.name);
+            return Err(Failure::transient(what).into());
+        }
     }
     let is_up = |name: &&&str| {
         services.iter().any(|it| it.id == **name && it.is_well() && it.health == Health::Healthy)
