@@ -4,6 +4,8 @@
 //! bad value has `spec.containers[0].resources.limits[cpu]`. Neither quotes a
 //! name, so only the object that was sent tells where a name with a dot ends.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::{FieldPath, Step};
@@ -17,8 +19,8 @@ impl FieldPath {
         }
         let dotted = if text.starts_with(['.', '[']) { text } else { &format!(".{text}") };
         let read = |which: Which| {
-            let mut steps = Vec::new();
-            read(dotted, sent, which, &mut steps).then(|| steps.into_iter().collect())
+            let mut reader = Reader { which, steps: Vec::new(), dead_ends: HashSet::new() };
+            reader.read(dotted, sent).then(|| reader.steps.into_iter().collect())
         };
         read(Which::OnlyThere).or_else(|| read(Which::Any))
     }
@@ -33,6 +35,11 @@ impl FieldPath {
     }
 }
 
+/// No object is nested deeper than so; what says so is not read.
+const MOST_STEPS: usize = 200;
+/// A value in brackets may have brackets itself, and no more than so many of them.
+const MOST_ENDS: usize = 16;
+
 /// Which ways are gone.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Which {
@@ -42,23 +49,44 @@ enum Which {
     Any,
 }
 
-/// Reads on from a value; takes its steps back where it leads nowhere.
-fn read(rest: &str, at: Option<&Value>, which: Which, steps: &mut Vec<Step>) -> bool {
-    if rest.is_empty() {
-        return true;
-    }
-    readings(rest, at).into_iter().any(|(step, rest)| {
-        let next = at.and_then(|value| step.follow(value));
-        if next.is_none() && which == Which::OnlyThere {
+/// A path that is being read.
+struct Reader {
+    which: Which,
+    steps: Vec<Step>,
+    /// What led nowhere, by what was left of the text and where in the object it
+    /// was: where names are ambiguous, many ways meet there again.
+    dead_ends: HashSet<(usize, Option<*const Value>)>,
+}
+
+impl Reader {
+    /// Reads on from a value; takes its steps back where it leads nowhere.
+    fn read(&mut self, rest: &str, at: Option<&Value>) -> bool {
+        if rest.is_empty() {
+            return true;
+        }
+        let place = (rest.len(), at.map(std::ptr::from_ref));
+        if self.steps.len() >= MOST_STEPS || self.dead_ends.contains(&place) {
             return false;
         }
-        steps.push(step);
-        let done = read(rest, next, which, steps);
+        let found = readings(rest, at).into_iter().any(|(step, rest)| self.take(step, rest, at));
+        if !found {
+            self.dead_ends.insert(place);
+        }
+        found
+    }
+
+    fn take(&mut self, step: Step, rest: &str, at: Option<&Value>) -> bool {
+        let next = at.and_then(|value| step.follow(value));
+        if next.is_none() && self.which == Which::OnlyThere {
+            return false;
+        }
+        self.steps.push(step);
+        let done = self.read(rest, next);
         if !done {
-            steps.pop();
+            self.steps.pop();
         }
         done
-    })
+    }
 }
 
 /// What the next step may be, the likeliest first, each with what is behind it.
@@ -89,7 +117,7 @@ fn typed(rest: &str) -> Option<(Step, &str)> {
     if !rest.starts_with('[') {
         return None;
     }
-    let ends = rest.match_indices(']').map(|(end, _)| end + 1);
+    let ends = rest.match_indices(']').map(|(end, _)| end + 1).take(MOST_ENDS);
     ends.into_iter().find_map(|end| {
         let path: FieldPath = rest[..end].parse().ok()?;
         Some((path.steps().first()?.clone(), &rest[end..]))
@@ -156,5 +184,14 @@ mod tests {
         assert_eq!(FieldPath::told("", None), None);
         assert_eq!(FieldPath::told("<nil>", None), None);
         assert_eq!(FieldPath::told("spec..x", None), None);
+    }
+
+    /// Whoever writes such errors must not keep us busy for ever.
+    #[test]
+    fn a_text_that_can_be_read_in_many_ways_is_read_once() {
+        assert_eq!(FieldPath::told(&format!("{}.", "[0]".repeat(100)), None), None);
+        assert_eq!(FieldPath::told(&"[0]".repeat(20_000), None), None);
+        let sent = json!({ "a": { "a": { "a": {} }, "a.a": {} }, "a.a": { "a": {} } });
+        assert_eq!(FieldPath::told(&format!("{}..", ".a".repeat(60)), Some(&sent)), None);
     }
 }
