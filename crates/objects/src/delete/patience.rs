@@ -15,10 +15,12 @@ pub struct Patience {
 }
 
 /// Deadline and quiet in minutes. Controllers that clear up outside of the
-/// cluster, and those that take whole namespaces apart, need longer.
+/// cluster, and those that take whole namespaces apart, need longer. The API
+/// server may miss that a definition is to go, and looks at all of them every
+/// five minutes.
 const BY_KIND: &[(&str, &str, u64, u64)] = &[
     ("", "Namespace", 20, 5),
-    ("apiextensions.k8s.io", "CustomResourceDefinition", 15, 3),
+    ("apiextensions.k8s.io", "CustomResourceDefinition", 15, 6),
     ("", "PersistentVolume", 10, 3),
     ("", "PersistentVolumeClaim", 10, 3),
     ("apps", "StatefulSet", 8, 2),
@@ -73,7 +75,7 @@ mod tests {
             (patience.deadline.as_secs() / 60, patience.quiet.as_secs() / 60)
         };
         assert_eq!(of("v1", "Namespace"), (20, 5));
-        assert_eq!(of("apiextensions.k8s.io/v1", "CustomResourceDefinition"), (15, 3));
+        assert_eq!(of("apiextensions.k8s.io/v1", "CustomResourceDefinition"), (15, 6));
         assert_eq!(of("v1", "ConfigMap"), (5, 2));
         assert_eq!(of("example.com/v1", "Namespace"), (5, 2));
     }
