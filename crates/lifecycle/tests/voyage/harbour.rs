@@ -1,7 +1,6 @@
 //! A simulated world with one cluster's state folder beside it.
 
 use std::collections::BTreeSet;
-use std::net::Ipv4Addr;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -23,7 +22,6 @@ use serde_json::Value;
 use sim::Tempo;
 use sim::hetzner::ForeignCluster;
 use sim::world::World;
-use spec::Cloud;
 use spec::plan::{Stage, Timeouts};
 use talos::pki::PrivateKey;
 use talos::secrets::Bundle;
@@ -139,23 +137,6 @@ impl Harbour {
         Self { world, state, cluster, pace: SPEED, hopeless: None }
     }
 
-    /// The same world, whose servers are machines that exist already, and a new
-    /// cluster on some of them: a file is made of their addresses.
-    pub(crate) async fn on_machines(self, file: impl Fn(&[Ipv4Addr]) -> String) -> Self {
-        assert!(self.up(Some("nodes")).await.is_done, "there are machines");
-        let names = self.world.nodes().into_iter();
-        let addresses: Vec<_> =
-            names.map(|name| self.world.node(&name).unwrap().facts().address).collect();
-        let state = tempfile::tempdir().unwrap();
-        new_bundle(1).save_new(&state.path().join("secrets.yaml")).unwrap();
-        Self { state, cluster: read(&file(&addresses)), ..self }
-    }
-
-    /// Changes the cluster file.
-    pub(crate) fn rewrite(&mut self, file: &str) {
-        self.cluster = read(file);
-    }
-
     /// Returns how often clients have changed something by a call.
     pub(crate) fn count(&self, call: &str) -> usize {
         self.world.effects().all().iter().filter(|effect| effect.call == call).count()
@@ -266,16 +247,7 @@ impl Harbour {
         if let Some(stage) = self.hopeless {
             plan.timeouts = Timeouts::with(plan.timeouts, stage, PATIENCE);
         }
-        let ground = match self.cluster.cloud {
-            Cloud::Hetzner(_) => Ground::Hetzner(self.cloud(folder)),
-            Cloud::Proxmox(_) | Cloud::Machines(_) => Ground::Machines,
-        };
-        if matches!(ground, Ground::Machines) {
-            plan.nodes.iter_mut().for_each(|node| node.address = on_loopback(node.address));
-            if let spec::plan::Endpoint::Vip(vip) = &mut plan.endpoint {
-                *vip = on_loopback(*vip);
-            }
-        }
+        let ground = Ground::Hetzner(self.cloud(folder));
         let mut site = Site::new(plan, ground, self.root(), Clock::real(), Chance::real());
         site.speed = Some(self.pace);
         site.token = Secret::new(TOKEN);
@@ -338,14 +310,7 @@ spec:
     read(&text)
 }
 
-/// No cluster file may have loopback addresses; the machines of a world have no
-/// others.
-fn on_loopback(address: Ipv4Addr) -> Ipv4Addr {
-    let [_, b, c, d] = address.octets();
-    Ipv4Addr::new(127, b, c, d)
-}
-
-fn read(file: &str) -> spec::Cluster {
+pub(crate) fn read(file: &str) -> spec::Cluster {
     let reading = spec::read("cluster.yaml", file.as_bytes());
     let told = reading.render(spec::Colour::Plain);
     reading.into_cluster().unwrap_or_else(|_| panic!("{told}"))

@@ -12,15 +12,18 @@ use lifecycle::up::{self, Circumstances, Up};
 use lifecycle::{Ground, Site};
 use sim::talos::{Node, NodeFacts};
 use sim::{Tempo, tenants, world};
-use spec::plan::{Stage, Timeouts};
+use spec::plan::{Endpoint, Stage, Timeouts};
 
-use crate::harbour::{Ran, new_bundle, run};
+use crate::harbour::{Ran, new_bundle, read, run};
 
 /// How fast the world runs.
 const SPEED: u32 = 100;
 
 /// How long a run waits for what will never be ready, in simulated time.
 const PATIENCE: spec::Duration = spec::Duration::from_secs(125);
+
+/// The place of the first machine in its network.
+pub(crate) const FIRST: u8 = 11;
 
 /// What the machines are called: a control plane and a worker.
 pub(crate) const NAMES: [&str; 2] = ["cp-1", "w-1"];
@@ -43,14 +46,20 @@ impl Yard {
 
     /// Switches machines on that differ from what is usual.
     pub(crate) fn with(number: u8, change: impl Fn(NodeFacts) -> NodeFacts) -> Self {
+        Self::of(number, &NAMES, change)
+    }
+
+    /// Switches machines of these names on. The file has the first two.
+    pub(crate) fn of(number: u8, names: &[&str], change: impl Fn(NodeFacts) -> NodeFacts) -> Self {
         let clock = sim::Clock::real();
         let world = world::Yard::new(Tempo::times(SPEED), &clock, tenants::Knobs::default());
-        for (place, name) in (11..).zip(NAMES) {
+        for (place, name) in (FIRST..).zip(names) {
             world.add(change(NodeFacts::bare_machine(name, Ipv4Addr::new(127, 78, number, place))));
         }
         let state = tempfile::tempdir().unwrap();
         new_bundle(1).save_new(&state.path().join("secrets.yaml")).unwrap();
-        Self { world, file: file(number), hopeless: None, state }
+        let nodes: Vec<_> = NAMES.into_iter().zip(FIRST..).collect();
+        Self { world, file: file(number, "{}", &nodes), hopeless: None, state }
     }
 
     pub(crate) async fn up(&self, until: Option<&str>) -> Ran {
@@ -88,15 +97,11 @@ impl Yard {
     }
 
     fn site(&self, root: &Path, folder: &StateFolder) -> Site {
-        let reading = spec::read("cluster.yaml", self.file.as_bytes());
-        let told = reading.render(spec::Colour::Plain);
-        let cluster = reading.into_cluster().unwrap_or_else(|_| panic!("{told}"));
+        let cluster = read(&self.file);
         let mut plan = spec::Plan::of(&cluster, folder.cluster());
-        // No file may name machines at addresses of this machine, where the
-        // simulated ones are.
-        for node in &mut plan.nodes {
-            let [_, b, c, d] = node.address.octets();
-            node.address = Ipv4Addr::new(127, b, c, d);
+        plan.nodes.iter_mut().for_each(|node| node.address = on_loopback(node.address));
+        if let Endpoint::Vip(vip) = &mut plan.endpoint {
+            *vip = on_loopback(*vip);
         }
         if let Some(stage) = self.hopeless {
             plan.timeouts = Timeouts::with(plan.timeouts, stage, PATIENCE);
@@ -107,7 +112,22 @@ impl Yard {
     }
 }
 
-fn file(number: u8) -> String {
+/// No file may name machines at addresses of this machine, where the simulated
+/// ones are.
+fn on_loopback(address: Ipv4Addr) -> Ipv4Addr {
+    let [_, b, c, d] = address.octets();
+    Ipv4Addr::new(127, b, c, d)
+}
+
+/// A cluster file: names of nodes, each with the place of its machine in the
+/// network. The first is the control plane.
+pub(crate) fn file(number: u8, control_plane: &str, nodes: &[(&str, u8)]) -> String {
+    let line = |(turn, (name, place)): (usize, &(&str, u8))| {
+        let pool = if turn == 0 { "control-plane" } else { "workers" };
+        format!("        - {{ name: {name}, pool: {pool}, address: 10.78.{number}.{place} }}\n")
+    };
+    let lines: String = nodes.iter().enumerate().map(line).collect();
+    let pools = if nodes.len() > 1 { "  pools: [{ name: workers }]\n" } else { "" };
     format!(
         "apiVersion: seaworthy.dev/v1
 kind: Cluster
@@ -117,13 +137,10 @@ spec:
     machines:
       network: 10.78.{number}.0/24
       nodes:
-        - {{ name: cp-1, pool: control-plane, address: 10.78.{number}.11 }}
-        - {{ name: w-1, pool: workers, address: 10.78.{number}.12 }}
-  talos: {{ version: v1.14.1, install: {{ disk: /dev/sda }} }}
-  kubernetes: {{ version: v1.36.3 }}
-  controlPlane: {{}}
-  pools: [{{ name: workers }}]
-  addons:
+{lines}  talos: {{ version: v1.14.1, install: {{ disk: /dev/sda }} }}
+  kubernetes: {{ version: v1.36.3, certSANs: [127.78.{number}.250] }}
+  controlPlane: {control_plane}
+{pools}  addons:
     cilium: {{}}
 "
     )
