@@ -209,11 +209,16 @@ fn a_terminal_gets_a_view_that_moves_and_compares() {
     let dock = Drydock::new();
     let first = in_terminal(dock.command());
     assert!(first.contains("\x1b[?2026h"), "{first:?}");
-    assert!(first.contains("hull-1: lay plank keel on hull-1"), "{first:?}");
+    // The hulls begin together: whichever was first has the line.
+    let called = |n| first.contains(&format!("hull-{n}: lay plank keel on hull-{n}"));
+    assert!((1..=3).any(called), "{first:?}");
     assert!(!first.contains("usually"), "there is nothing to compare with yet");
     fs::remove_dir_all(dock.folder.path().join("dock")).unwrap();
     let second = in_terminal(dock.command());
-    assert!(second.contains("(usually 0.3s)"), "{second:?}");
+    // How long the first run took is the machine's affair.
+    let (_, usually) = second.split_once("(usually ").expect("nothing was compared");
+    let (figure, _) = usually.split_once("s)").unwrap();
+    assert!(figure.parse::<f64>().unwrap() > 0.2, "two sleeps of 150 ms: {second:?}");
     let dumb = in_terminal({
         let mut command = dock.command();
         command.env("TERM", "dumb");
