@@ -63,11 +63,13 @@ impl AccessArgs {
 impl ClusterArgs {
     /// Reads how the cluster is reached.
     pub(crate) fn access(&self) -> Result<Access, CommandError> {
-        let access = match &self.kubeconfig {
-            Some(file) => self.read(file)?,
-            None => self.merged(&usual_files()?)?,
+        let (access, files) = if let Some(file) = &self.kubeconfig {
+            (self.read(file)?, vec![file.clone()])
+        } else {
+            let files = usual_files()?;
+            (self.merged(&files)?, files)
         };
-        check_context(&access)?;
+        check_context(&access, &named(&files))?;
         Ok(if io::stdin().is_terminal() { access } else { access.unattended() })
     }
 
@@ -86,8 +88,7 @@ impl ClusterArgs {
             }
         }
         merged.ok_or_else(|| {
-            let all: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
-            let message = format!("there is no kubeconfig at {}", all.join(" or "));
+            let message = format!("there is no kubeconfig at {}", named(files));
             CommandError::say(Exit::Usage, message).hint(ANOTHER)
         })
     }
@@ -136,15 +137,21 @@ fn from_environment() -> Option<OsString> {
     std::env::var_os("KUBECONFIG")
 }
 
+/// Words for the files that are read together.
+fn named(files: &[PathBuf]) -> String {
+    let all: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+    all.join(" or ")
+}
+
 /// Finds a wrong context before the client library does, which knows no other names.
-fn check_context(access: &Access) -> Result<(), CommandError> {
+fn check_context(access: &Access, files: &str) -> Result<(), CommandError> {
     let there = access.contexts().collect::<Vec<_>>().join(", ");
     let Some(wanted) = access.context() else {
         let hint = match there.as_str() {
             "" => "it has no context at all".to_owned(),
             there => format!("name one with `--context`: {there}"),
         };
-        let message = "the kubeconfig says no current context";
+        let message = format!("the kubeconfig {files} says no current context");
         return Err(CommandError::say(Exit::Usage, message).hint(hint));
     };
     if access.contexts().any(|it| it == wanted) {
@@ -155,7 +162,7 @@ fn check_context(access: &Access) -> Result<(), CommandError> {
         None if there.is_empty() => "it has no context at all".to_owned(),
         None => format!("there are: {there}"),
     };
-    let message = format!("the kubeconfig has no context `{wanted}`");
+    let message = format!("the kubeconfig {files} has no context `{wanted}`");
     Err(CommandError::say(Exit::Usage, message).hint(hint))
 }
 

@@ -22,7 +22,7 @@ use crate::inline_manifests;
 use crate::machine_patches;
 use crate::manifest_files;
 use crate::rehearsed::Rehearsed;
-use crate::standing::Reach;
+use crate::standing::{self, Reach};
 use crate::ui::Ui;
 
 /// Which cluster is meant.
@@ -112,6 +112,18 @@ impl TargetArgs {
         Rehearsed::find(&state, named.as_ref().map(|(cluster, _)| cluster.name.as_str()))
     }
 
+    /// Reads the cluster file. Who has only rehearsed has none.
+    fn read(&self, shared: &Shared, ui: &Ui) -> Result<(Cluster, Vec<u8>), CommandError> {
+        read_cluster(self.file(), ui).map_err(|error| {
+            let state = state_dir(shared.state_dir.as_ref(), self.file());
+            let nothing_meant = self.file.is_none() && !self.file().exists();
+            if nothing_meant && standing::find(&state, None).is_ok() {
+                return error.hint("`--rehearsal` means the rehearsed cluster that stands");
+            }
+            error
+        })
+    }
+
     /// Reads the cluster file, and opens nothing.
     pub(crate) fn look(
         &self,
@@ -124,7 +136,7 @@ impl TargetArgs {
             let (cloud, token) = (rehearsed.cloud(&reach)?, Secret::new(reach.token.as_str()));
             return Sight::of(&rehearsed.cluster, rehearsed.folder, &cloud, timeouts, Ok(token));
         }
-        let (cluster, _) = read_cluster(self.file(), ui)?;
+        let (cluster, _) = self.read(shared, ui)?;
         let state = state_dir(shared.state_dir.as_ref(), self.file()).join(cluster.name.as_str());
         Sight::of(&cluster, state, &self.cloud, timeouts, token(&self.cloud))
     }
@@ -140,7 +152,7 @@ impl TargetArgs {
             let (rehearsed, reach) = self.rehearsed(shared, ui)?;
             return rehearsed.target(&reach);
         }
-        let (cluster, bytes) = read_cluster(self.file(), ui)?;
+        let (cluster, bytes) = self.read(shared, ui)?;
         let state = state_dir(shared.state_dir.as_ref(), self.file()).join(cluster.name.as_str());
         let token = match cluster.cloud {
             spec::Cloud::Hetzner(_) => token(&self.cloud)?,

@@ -74,6 +74,7 @@ pub(crate) fn run(args: &RehearseArgs, shared: &Shared, ui: &Ui) -> Result<(), C
         return take_down(&rehearsed, standing, ui);
     }
     rehearsed.keep_file()?;
+    let stood = standing.is_some();
     let reach = match standing {
         Some(reach) => {
             strike(&reach, &args.faults)?;
@@ -88,7 +89,7 @@ pub(crate) fn run(args: &RehearseArgs, shared: &Shared, ui: &Ui) -> Result<(), C
     let mut order = up::order(target, args.until)?;
     "rehearse".clone_into(&mut order.plan.command);
     let told = running::run(order, ui).map(|_| ());
-    end(&rehearsed, args, &reach, told, ui)
+    end(&rehearsed, args, &reach, stood, told, ui)
 }
 
 /// Machines have addresses of their own: a rehearsal would talk to the real ones.
@@ -168,6 +169,7 @@ fn end(
     rehearsed: &Rehearsed,
     args: &RehearseArgs,
     reach: &Reach,
+    stood: bool,
     told: Result<(), CommandError>,
     ui: &Ui,
 ) -> Result<(), CommandError> {
@@ -184,7 +186,7 @@ fn end(
     }
     if !args.keep {
         reach.end();
-        if told.is_err() {
+        if told.is_err() || stood {
             let words = "the simulated world; `--keep` leaves it, for commands with `--rehearsal`";
             say(palette(ui), "Ended", words, &mut err)?;
         }

@@ -314,6 +314,7 @@ fn a_cluster_that_does_not_answer_is_a_failure_unless_it_counts_as_gone() {
     let ran = quay.run_as(&nobody, "delete", &["cm/a", "--timeout", "1s"]);
     assert_eq!(ran.exit, 4, "{ran}");
     assert!(ran.stderr.contains("the connection was refused"), "{ran}");
+    assert!(ran.stderr.contains("`--if-cluster-gone forget` takes its objects"), "{ran}");
     let ran = quay.run_as(&nobody, "delete", &["cm/a", "--if-cluster-gone", "forget"]);
     assert_eq!(ran.exit, 0, "{ran}");
     assert!(ran.stderr.contains("Forgotten the cluster counts as gone"), "{ran}");
@@ -322,6 +323,7 @@ fn a_cluster_that_does_not_answer_is_a_failure_unless_it_counts_as_gone() {
     let ran = quay.run_as(&poor, "delete", &["cm/a", "--if-cluster-gone", "forget"]);
     assert_eq!(ran.exit, 4, "{ran}");
     assert!(ran.stderr.contains("not allowed"), "{ran}");
+    assert!(!ran.stderr.contains("gone for good"), "{ran}");
 }
 
 #[test]

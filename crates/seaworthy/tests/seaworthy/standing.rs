@@ -39,6 +39,9 @@ fn masked(ran: &Ran) -> String {
 fn a_standing_rehearsal_is_found_by_every_command() {
     let stage = Stage::new();
     rehearse(&stage, "ready");
+    let ran = stage.place.run(["status"]);
+    assert_eq!(ran.exit, 2, "{ran}");
+    assert!(ran.stderr.contains("`--rehearsal` means the rehearsed cluster"), "{ran}");
     let ran = stage.place.run(["status", "--rehearsal"]);
     assert_eq!(ran.exit, 0, "{ran}");
     insta::assert_snapshot!("status_standing", masked(&ran));

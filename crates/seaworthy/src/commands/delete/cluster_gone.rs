@@ -5,6 +5,8 @@ use std::time::Duration;
 use events::Clock;
 use objects::{ApiError, Cluster, Trouble};
 
+use crate::command_error::CommandError;
+
 /// A moment without an answer is not the end of a cluster.
 const LOOKS: u32 = 3;
 const PAUSE: Duration = Duration::from_secs(1);
@@ -23,6 +25,17 @@ pub(super) async fn is_gone(cluster: &Cluster, clock: Clock) -> Option<ApiError>
         }
     }
     last
+}
+
+/// Says how to go on, where what was refused may be gone with its cluster.
+pub(super) async fn perhaps(error: CommandError, cluster: &Cluster) -> CommandError {
+    match cluster.version().await {
+        Err(last) if means_gone(last.trouble()) => error.hint(
+            "nothing was deleted; is the cluster gone for good, `--if-cluster-gone forget` takes \
+             its objects for gone with it",
+        ),
+        _ => error,
+    }
 }
 
 fn means_gone(trouble: &Trouble) -> bool {

@@ -19,6 +19,7 @@ use objects::{Cluster, ForceHolders, Patience, Propagation, RemovalTerms};
 
 use crate::access::AccessArgs;
 use crate::command_error::CommandError;
+use crate::exit::Exit;
 use crate::reading::{PATIENCE, Reader};
 use crate::running::Signals;
 use crate::runtime;
@@ -119,7 +120,12 @@ async fn delete(args: &DeleteArgs, ui: &Ui) -> Result<(), CommandError> {
         doomed::within(&selected, args.access.named_namespace())?;
         doomed::find(selected, &reader, args.ignore_not_found).await
     };
-    let found = reader.until_signal(finding, &mut signals, ui).await?;
+    let found = match reader.until_signal(finding, &mut signals, ui).await {
+        Err(error) if error.exit() == Exit::Refused => {
+            return Err(cluster_gone::perhaps(error, &cluster).await);
+        }
+        found => found?,
+    };
     shown.begin(&found)?;
     let waves = waves::of(&found.objects);
     if args.dry_run {
