@@ -6,7 +6,7 @@ use super::dice::Dice;
 
 /// Changes something small below the fields that people write.
 pub(crate) fn edit(dice: &mut Dice, body: &mut Value) {
-    let roots = ["spec", "data", "rules", "subjects", "metadata"];
+    let roots = ["spec", "data", "rules", "subjects", "webhooks", "metadata"];
     let mut places = Vec::new();
     for root in roots {
         if let Some(value) = body.get(root) {
@@ -56,11 +56,10 @@ fn gather(value: &Value, at: &str, places: &mut Vec<String>) {
     }
 }
 
-/// Of the metadata only what people write; and no replicas, which make pods.
+/// Of the metadata only what people write.
 fn is_free(place: &str) -> bool {
     let ours = ["/metadata/labels", "/metadata/annotations", "/metadata/finalizers"];
-    let metadata = !place.starts_with("/metadata") || ours.iter().any(|one| place.starts_with(one));
-    metadata && !place.ends_with("eplicas")
+    !place.starts_with("/metadata") || ours.iter().any(|one| place.starts_with(one))
 }
 
 fn remove(body: &mut Value, place: &str) {

@@ -29,19 +29,39 @@ pub(crate) const KINDS: &[(&str, &str, Make)] = &[
     ("networking.k8s.io/v1", "Ingress", ingress),
     ("policy/v1", "PodDisruptionBudget", budget),
     ("autoscaling/v2", "HorizontalPodAutoscaler", autoscaler),
+    ("v1", "Pod", pod),
+    ("batch/v1", "Job", job),
+    ("apps/v1", "DaemonSet", daemon_set),
+    ("v1", "Namespace", namespace),
+    ("apiextensions.k8s.io/v1", "CustomResourceDefinition", own_definition),
+    ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", webhooks),
     ("@/v1", STRICT, strict),
     ("@/v1", LOOSE, loose),
 ];
 
+/// The kinds among them that are in no namespace.
+const CLUSTER_WIDE: [&str; 3] =
+    ["Namespace", "CustomResourceDefinition", "ValidatingWebhookConfiguration"];
+
 const QUANTITIES: [&str; 9] = ["1", "2", "500m", "1000m", "0.5", "1Gi", "1024Mi", "128Mi", "1e3"];
 
-pub(crate) fn make(dice: &mut Dice, which: usize, group: &str) -> Value {
-    let (version, kind, make) = KINDS[which % KINDS.len()];
+/// Makes the object of this number, with a name that no other test has.
+pub(crate) fn make(dice: &mut Dice, index: usize, namespace: &str, group: &str) -> Value {
+    let (version, kind, make) = KINDS[index % KINDS.len()];
     let mut body = make(dice);
     body["apiVersion"] = version.replace('@', group).into();
     body["kind"] = kind.into();
+    body["metadata"]["name"] = format!("x{index}").into();
+    if !CLUSTER_WIDE.contains(&kind) {
+        body["metadata"]["namespace"] = namespace.into();
+    } else if kind == "CustomResourceDefinition" {
+        body = renamed(body, &format!("x{index}.{group}"));
+    } else {
+        body["metadata"]["name"] = format!("{namespace}-x{index}").into();
+    }
     if dice.percent(60) {
-        body["metadata"]["labels"] = json!({ "app": "web", "app.kubernetes.io/name": "web" });
+        body["metadata"]["labels"]["tier"] = "web".into();
+        body["metadata"]["labels"]["app.kubernetes.io/name"] = "web".into();
     }
     if dice.percent(30) {
         body["metadata"]["annotations"] = json!({ "example.com/note": "a: b\n" });
@@ -74,7 +94,7 @@ fn service(dice: &mut Dice) -> Value {
         ports[0]["protocol"] = "TCP".into();
     }
     if dice.percent(50) {
-        ports[0]["targetPort"] = dice.one_of(&[json!(8080), json!("http"), json!("8080")]);
+        ports[0]["targetPort"] = dice.one_of(&[json!(8080), json!("http")]);
     }
     if dice.percent(50) {
         ports.push(json!({ "name": "dns", "port": 53, "protocol": "UDP" }));
@@ -93,15 +113,16 @@ fn service_account(dice: &mut Dice) -> Value {
     body
 }
 
+/// Counts what nobody has: others of the namespace have to be admitted.
 fn quota(dice: &mut Dice) -> Value {
-    let hard =
-        json!({ "requests.cpu": dice.one_of(&["100k", "100000", "100000000m"]), "pods": "10000" });
+    let hard = json!({ "count/nothings.nobody.example": dice.one_of(&["100k", "100000", "1e5"]),
+        "services.loadbalancers": "10000" });
     json!({ "spec": { "hard": hard } })
 }
 
 fn limits(dice: &mut Dice) -> Value {
     let memory = dice.one_of(&["64Gi", "65536Mi"]);
-    json!({ "spec": { "limits": [{ "type": "Container", "max": { "memory": memory } }] } })
+    json!({ "spec": { "limits": [{ "type": "nobody.example/Nothing", "max": { "memory": memory } }] } })
 }
 
 fn claim(dice: &mut Dice) -> Value {
@@ -203,6 +224,69 @@ fn cron_job(dice: &mut Dice) -> Value {
     template["spec"]["restartPolicy"] = "Never".into();
     json!({ "spec": { "schedule": "0 4 1 1 *", "suspend": true,
         "jobTemplate": { "spec": { "template": template } } } })
+}
+
+/// There is no node for it, and no controller takes it for its own: it stays.
+fn pod(dice: &mut Dice) -> Value {
+    json!({ "metadata": { "labels": { "alone": "true" } }, "spec": template(dice)["spec"] })
+}
+
+fn job(dice: &mut Dice) -> Value {
+    let mut template = template(dice);
+    template["spec"]["restartPolicy"] = "Never".into();
+    json!({ "spec": { "suspend": true, "backoffLimit": 1, "template": template } })
+}
+
+fn daemon_set(dice: &mut Dice) -> Value {
+    let mut spec = json!({ "selector": { "matchLabels": { "app": "web" } },
+        "template": template(dice) });
+    if dice.percent(50) {
+        let most = dice.one_of(&[json!(1), json!("10%")]);
+        spec["updateStrategy"] =
+            json!({ "type": "RollingUpdate", "rollingUpdate": { "maxUnavailable": most } });
+    }
+    json!({ "spec": spec })
+}
+
+fn namespace(dice: &mut Dice) -> Value {
+    if dice.percent(50) {
+        return json!({});
+    }
+    json!({ "metadata": { "labels": { "pod-security.kubernetes.io/enforce": "restricted" } } })
+}
+
+/// A definition that is itself what is changed.
+fn own_definition(dice: &mut Dice) -> Value {
+    let [strict, loose] = definitions("example.test");
+    dice.one_of(&[strict, loose])
+}
+
+/// Gives a definition a name and a group of its own.
+fn renamed(mut definition: Value, group: &str) -> Value {
+    let plural = definition["spec"]["names"]["plural"].as_str().unwrap().to_owned();
+    definition["metadata"]["name"] = format!("{plural}.{group}").into();
+    definition["spec"]["group"] = group.into();
+    definition
+}
+
+/// Asks about a kind that nobody has, whatever else is changed of it.
+fn webhooks(dice: &mut Dice) -> Value {
+    let rule = json!({ "apiGroups": ["nobody.example"], "apiVersions": ["v1"],
+        "operations": ["CREATE", "UPDATE"], "resources": ["nothings"] });
+    let webhook = |name: &str| {
+        json!({ "name": name, "sideEffects": "None", "admissionReviewVersions": ["v1"],
+            "clientConfig": { "url": "https://127.0.0.1:1/" }, "rules": [rule] })
+    };
+    let mut all = vec![webhook("a.nobody.example")];
+    if dice.percent(50) {
+        all[0]["failurePolicy"] = "Ignore".into();
+        all[0]["timeoutSeconds"] = 3.into();
+        all[0]["namespaceSelector"] = json!({ "matchLabels": { "a": "b" } });
+    }
+    if dice.percent(50) {
+        all.push(webhook("b.nobody.example"));
+    }
+    json!({ "webhooks": all })
 }
 
 fn role(dice: &mut Dice) -> Value {

@@ -19,12 +19,13 @@ use crate::harbour::Harbour;
 use dice::Dice;
 
 /// Each object is changed and judged this many times.
-const OBJECTS: usize = 114;
+const OBJECTS: usize = 150;
 const ROUNDS: usize = 6;
 
 /// So many objects at once keep the API server busy, and no more.
 const AT_ONCE: usize = 8;
 
+/// Where nobody sets `SEAWORTHY_TEST_SEED`.
 const SEED: u64 = 5;
 
 #[derive(Debug, Default)]
@@ -118,10 +119,9 @@ async fn stranger(harbour: &Harbour) -> kube::Client {
 
 impl Case {
     fn new(harbour: &Arc<Harbour>, other: &kube::Client, group: &str, index: usize) -> Self {
-        let mut dice = Dice::new(SEED + 1000 * u64::try_from(index).unwrap());
-        let mut body = kinds::make(&mut dice, index, group);
-        body["metadata"]["name"] = format!("x{index}").into();
-        body["metadata"]["namespace"] = harbour.namespace.name().into();
+        let seed = rig::settings::Settings::get().seed.unwrap_or(SEED);
+        let mut dice = Dice::new(seed + 1000 * u64::try_from(index).unwrap());
+        let body = kinds::make(&mut dice, index, harbour.namespace.name(), group);
         Self {
             harbour: Arc::clone(harbour),
             other: other.clone(),
@@ -145,9 +145,12 @@ impl Case {
                 self.desired = before;
             }
         }
-        // A finalizer would keep the namespace.
+        // A finalizer would keep the namespace, and what is in none stays.
         let none = json!({ "metadata": { "finalizers": null } });
         self.write(Method::PATCH, "application/merge-patch+json", "", &none).await;
+        if self.desired.id().namespace.is_none() {
+            self.write(Method::DELETE, "application/json", "", &json!({})).await;
+        }
     }
 
     async fn happen(&mut self) {
@@ -190,10 +193,12 @@ impl Case {
         let resource = self.harbour.cluster.resource(kind).await.unwrap();
         let root = if kind.group.is_empty() { "/api" } else { "/apis" };
         let (version, id) = (kind.api_version(), self.desired.id());
-        let namespace = self.harbour.namespace.name();
+        let within = id.namespace.as_ref().map(|name| format!("/namespaces/{name}"));
         let path = format!(
-            "{root}/{version}/namespaces/{namespace}/{}/{}?fieldManager=other{more}",
-            resource.plural, id.name
+            "{root}/{version}{}/{}/{}?fieldManager=other{more}",
+            within.unwrap_or_default(),
+            resource.plural,
+            id.name
         );
         let request =
             http::Request::builder().method(method).uri(path).header("content-type", form);
@@ -261,10 +266,15 @@ impl Case {
 }
 
 /// Kinds that a controller writes to at any time.
-const RESTLESS: [&str; 6] = [
+const RESTLESS: [&str; 11] = [
+    "CustomResourceDefinition",
+    "DaemonSet",
     "Deployment",
     "HorizontalPodAutoscaler",
+    "Job",
+    "Namespace",
     "PersistentVolumeClaim",
+    "Pod",
     "PodDisruptionBudget",
     "ResourceQuota",
     "StatefulSet",
@@ -296,25 +306,31 @@ fn is_noted_as_first(before: &Object, after: &Object) -> bool {
 fn moved_but_for_times(before: &Object, after: &Object) -> bool {
     let timeless = |object: &Object| {
         let mut body = lasting(object);
-        let managers = body["metadata"]["managedFields"].as_array_mut().unwrap();
-        for one in managers.iter_mut() {
-            one.as_object_mut().unwrap().remove("time");
+        if let Some(managers) = body["metadata"]["managedFields"].as_array_mut() {
+            for one in managers.iter_mut() {
+                one.as_object_mut().unwrap().remove("time");
+            }
+            managers.sort_by_key(Value::to_string);
         }
-        managers.sort_by_key(Value::to_string);
         body
     };
     timeless(before) != timeless(after)
 }
 
-/// What only an apply of ours can have moved: controllers write status, and
-/// one annotation, between our look and our apply.
+/// Who writes status, and little else, between our look and our apply.
+const CONTROLLERS: [&str; 3] = ["kube-apiserver", "kube-controller-manager", "kube-scheduler"];
+
+/// What only an apply of ours can have moved.
 fn lasting(object: &Object) -> Value {
     let mut body = object.body().clone();
     body["status"] = Value::Null;
     let metadata = body["metadata"].as_object_mut().unwrap();
     metadata.remove("resourceVersion");
     if let Some(managers) = metadata.get_mut("managedFields").and_then(Value::as_array_mut) {
-        managers.retain(|one| one["manager"] != "kube-controller-manager");
+        managers.retain(|one| !CONTROLLERS.iter().any(|name| one["manager"] == *name));
+        if managers.is_empty() {
+            metadata.remove("managedFields");
+        }
     }
     if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
         annotations.remove("deployment.kubernetes.io/revision");
