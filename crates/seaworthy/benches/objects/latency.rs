@@ -1,5 +1,5 @@
 //! How long after an event a wait for it ends: from the request that makes the
-//! event until the waiting process is gone.
+//! event until the waiting process is gone; and what a process weighs that waits.
 
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use rig::Kubectl;
 
+use crate::measure::weight;
 use crate::raw::Hand;
 
 /// So many waits stand at once, and end one after another.
@@ -22,6 +23,8 @@ const START: Duration = Duration::from_secs(3);
 pub(crate) struct Latency {
     /// Sorted.
     all: Vec<Duration>,
+    /// The most memory that any of the processes held, in MiB.
+    peak: f64,
 }
 
 impl Latency {
@@ -35,6 +38,7 @@ impl Latency {
     ) -> Self {
         kubectl.run(&["create", "namespace", namespace]).unwrap();
         let mut all = Vec::new();
+        let mut peak: f64 = 0.0;
         for batch in 0..BATCHES {
             let names: Vec<String> = (0..BATCH).map(|n| format!("w-{batch}-{n}")).collect();
             for name in &names {
@@ -44,6 +48,7 @@ impl Latency {
             let mut waiting: Vec<Child> = names.iter().map(start).collect();
             thread::sleep(START);
             for (name, child) in names.iter().zip(&mut waiting) {
+                peak = weight(child).unwrap_or(0.0).max(peak);
                 let event = Instant::now();
                 hand.set(namespace, name, "v");
                 let ended = child.wait().unwrap();
@@ -52,7 +57,17 @@ impl Latency {
             }
         }
         all.sort_unstable();
-        Self { all }
+        Self { all, peak }
+    }
+
+    /// What the heaviest process weighed, as a part of another's.
+    pub(crate) fn weight_ratio(&self, other: &Self) -> f64 {
+        self.peak / other.peak
+    }
+
+    /// What the heaviest process weighed, in MiB.
+    pub(crate) fn peak(&self) -> f64 {
+        self.peak
     }
 
     /// The time that so many of a hundred waits do not exceed, in milliseconds.

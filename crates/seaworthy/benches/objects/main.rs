@@ -172,12 +172,15 @@ fn wait(harness: &Harness, goals: &mut Goals) {
     });
     for (who, latency) in [("seaworthy", &ours), ("kubectl", &theirs)] {
         let (half, most) = (latency.percentile(50), latency.percentile(99));
-        println!("  wait     {who:<10} p50 {half:.1} ms, p99 {most:.1} ms");
+        let peak = latency.peak();
+        println!("  wait     {who:<10} p50 {half:.1} ms, p99 {most:.1} ms, {peak:.0} MiB");
     }
     let ratio = ours.percentile(50) / theirs.percentile(50);
     goals.add("wait: event to exit, p50, of kubectl", Some(ratio), "×", Bound::AtMost(1.0));
     let most = ours.percentile(99);
     goals.add("wait: event to exit, p99", Some(most), "ms", Bound::AtMost(50.0));
+    let weight = ours.weight_ratio(&theirs);
+    goals.add("wait, memory of kubectl's", Some(weight), "×", Bound::AtMost(0.5));
 }
 
 /// Many objects that nobody has touched: what a look at all of them costs.

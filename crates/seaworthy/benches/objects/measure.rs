@@ -1,7 +1,7 @@
 //! A process, timed and weighed.
 
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -26,13 +26,12 @@ pub(crate) fn run(command: &mut Command) -> Cost {
         .spawn()
         .unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let start = Instant::now();
-    let status = format!("/proc/{}/status", child.id());
     let mut peak = 0.0;
     let ended = loop {
         if let Some(ended) = child.try_wait().unwrap() {
             break ended;
         }
-        peak = weight(&status).unwrap_or(0.0).max(peak);
+        peak = weight(&child).unwrap_or(0.0).max(peak);
         thread::sleep(LOOK);
     };
     let time = start.elapsed();
@@ -41,8 +40,9 @@ pub(crate) fn run(command: &mut Command) -> Cost {
     Cost { time, peak }
 }
 
-fn weight(status: &str) -> Option<f64> {
-    let text = fs::read_to_string(status).ok()?;
+/// The most memory that a process has held at once so far, in MiB.
+pub(crate) fn weight(child: &Child) -> Option<f64> {
+    let text = fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kibibytes: f64 = line.split_whitespace().next()?.parse().ok()?;
     Some(kibibytes / 1024.0)
