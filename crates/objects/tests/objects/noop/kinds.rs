@@ -3,6 +3,8 @@
 use serde_json::{Value, json};
 
 use super::dice::Dice;
+use super::extensions::{own_definition, renamed, webhooks};
+use super::workloads::{cron_job, daemon_set, deployment, job, pod, stateful_set};
 
 /// The group of the test's own kinds gets the namespace in front.
 pub(crate) const STRICT: &str = "Strict";
@@ -43,7 +45,8 @@ pub(crate) const KINDS: &[(&str, &str, Make)] = &[
 const CLUSTER_WIDE: [&str; 3] =
     ["Namespace", "CustomResourceDefinition", "ValidatingWebhookConfiguration"];
 
-const QUANTITIES: [&str; 9] = ["1", "2", "500m", "1000m", "0.5", "1Gi", "1024Mi", "128Mi", "1e3"];
+pub(super) const QUANTITIES: [&str; 9] =
+    ["1", "2", "500m", "1000m", "0.5", "1Gi", "1024Mi", "128Mi", "1e3"];
 
 /// Makes the object of this number, with a name that no other test has.
 pub(crate) fn make(dice: &mut Dice, index: usize, namespace: &str, group: &str) -> Value {
@@ -125,127 +128,9 @@ fn limits(dice: &mut Dice) -> Value {
     json!({ "spec": { "limits": [{ "type": "nobody.example/Nothing", "max": { "memory": memory } }] } })
 }
 
-fn claim(dice: &mut Dice) -> Value {
+pub(super) fn claim(dice: &mut Dice) -> Value {
     json!({ "spec": { "accessModes": ["ReadWriteOnce"],
         "resources": { "requests": { "storage": dice.one_of(&QUANTITIES) } } } })
-}
-
-fn container(dice: &mut Dice, name: &str) -> Value {
-    let mut container = json!({ "name": name, "image": format!("example.test/{name}:1") });
-    if dice.percent(60) {
-        container["env"] = env(dice);
-    }
-    if dice.percent(60) {
-        container["ports"] = json!([{ "containerPort": 8080 },
-            { "containerPort": 8080, "protocol": "UDP", "name": "quic" }]);
-    }
-    if dice.percent(60) {
-        container["resources"] = json!({
-            "requests": { "cpu": dice.one_of(&QUANTITIES) },
-            "limits": { "memory": dice.one_of(&QUANTITIES) } });
-    }
-    if dice.percent(40) {
-        let port = dice.one_of(&[json!(8080), json!("quic")]);
-        container["readinessProbe"] = json!({ "httpGet": { "path": "/", "port": port } });
-    }
-    if dice.percent(40) {
-        container["args"] = json!(["--b", "--a"]);
-        container["volumeMounts"] = json!([{ "name": "v", "mountPath": "/v" }]);
-    }
-    if dice.percent(20) {
-        container["securityContext"] = json!({});
-        container["command"] = json!([]);
-    }
-    container
-}
-
-fn env(dice: &mut Dice) -> Value {
-    let mut env = vec![json!({ "name": "A", "value": "1" }), json!({ "name": "B" })];
-    if dice.percent(40) {
-        let field = json!({ "fieldPath": "metadata.name" });
-        env.insert(0, json!({ "name": "POD", "valueFrom": { "fieldRef": field } }));
-    }
-    if dice.percent(40) {
-        let key = json!({ "name": "c", "key": "k" });
-        env.push(json!({ "name": "C", "valueFrom": { "configMapKeyRef": key } }));
-    }
-    json!(env)
-}
-
-fn template(dice: &mut Dice) -> Value {
-    let mut containers = vec![container(dice, "app")];
-    for name in ["proxy", "log"] {
-        if dice.percent(40) {
-            containers.push(container(dice, name));
-        }
-    }
-    let mut spec = json!({ "containers": containers,
-        "volumes": [{ "name": "v", "emptyDir": {} }, { "name": "w", "configMap": { "name": "c", "defaultMode": 420 } }] });
-    if dice.percent(30) {
-        spec["tolerations"] = json!([{ "key": "a", "operator": "Exists" }]);
-        spec["nodeSelector"] = json!({ "kubernetes.io/os": "linux" });
-        spec["imagePullSecrets"] = json!([]);
-    }
-    if dice.percent(30) {
-        spec["serviceAccountName"] = "default".into();
-        spec["securityContext"] = json!({ "runAsNonRoot": true });
-        let init = json!({ "name": "init", "image": "example.test/init:1", "env": env(dice) });
-        spec["initContainers"] = json!([init]);
-    }
-    let mut metadata = json!({ "labels": { "app": "web" } });
-    if dice.percent(15) {
-        metadata["creationTimestamp"] = Value::Null;
-    }
-    json!({ "metadata": metadata, "spec": spec })
-}
-
-fn deployment(dice: &mut Dice) -> Value {
-    let mut spec = json!({ "selector": { "matchLabels": { "app": "web" } }, "replicas": 0,
-        "template": template(dice) });
-    if dice.percent(30) {
-        let surge = dice.one_of(&[json!(1), json!("25%")]);
-        spec["strategy"] =
-            json!({ "type": "RollingUpdate", "rollingUpdate": { "maxSurge": surge } });
-    }
-    json!({ "spec": spec })
-}
-
-fn stateful_set(dice: &mut Dice) -> Value {
-    let mut template = template(dice);
-    template["spec"]["containers"][0]["volumeMounts"] =
-        json!([{ "name": "data", "mountPath": "/d" }]);
-    let claim = json!({ "metadata": { "name": "data" }, "spec": claim(dice)["spec"] });
-    json!({ "spec": { "selector": { "matchLabels": { "app": "web" } }, "replicas": 0,
-        "serviceName": "web", "template": template, "volumeClaimTemplates": [claim] } })
-}
-
-fn cron_job(dice: &mut Dice) -> Value {
-    let mut template = template(dice);
-    template["spec"]["restartPolicy"] = "Never".into();
-    json!({ "spec": { "schedule": "0 4 1 1 *", "suspend": true,
-        "jobTemplate": { "spec": { "template": template } } } })
-}
-
-/// There is no node for it, and no controller takes it for its own: it stays.
-fn pod(dice: &mut Dice) -> Value {
-    json!({ "metadata": { "labels": { "alone": "true" } }, "spec": template(dice)["spec"] })
-}
-
-fn job(dice: &mut Dice) -> Value {
-    let mut template = template(dice);
-    template["spec"]["restartPolicy"] = "Never".into();
-    json!({ "spec": { "suspend": true, "backoffLimit": 1, "template": template } })
-}
-
-fn daemon_set(dice: &mut Dice) -> Value {
-    let mut spec = json!({ "selector": { "matchLabels": { "app": "web" } },
-        "template": template(dice) });
-    if dice.percent(50) {
-        let most = dice.one_of(&[json!(1), json!("10%")]);
-        spec["updateStrategy"] =
-            json!({ "type": "RollingUpdate", "rollingUpdate": { "maxUnavailable": most } });
-    }
-    json!({ "spec": spec })
 }
 
 fn namespace(dice: &mut Dice) -> Value {
@@ -253,40 +138,6 @@ fn namespace(dice: &mut Dice) -> Value {
         return json!({});
     }
     json!({ "metadata": { "labels": { "pod-security.kubernetes.io/enforce": "restricted" } } })
-}
-
-/// A definition that is itself what is changed.
-fn own_definition(dice: &mut Dice) -> Value {
-    let [strict, loose] = definitions("example.test");
-    dice.one_of(&[strict, loose])
-}
-
-/// Gives a definition a name and a group of its own.
-fn renamed(mut definition: Value, group: &str) -> Value {
-    let plural = definition["spec"]["names"]["plural"].as_str().unwrap().to_owned();
-    definition["metadata"]["name"] = format!("{plural}.{group}").into();
-    definition["spec"]["group"] = group.into();
-    definition
-}
-
-/// Asks about a kind that nobody has, whatever else is changed of it.
-fn webhooks(dice: &mut Dice) -> Value {
-    let rule = json!({ "apiGroups": ["nobody.example"], "apiVersions": ["v1"],
-        "operations": ["CREATE", "UPDATE"], "resources": ["nothings"] });
-    let webhook = |name: &str| {
-        json!({ "name": name, "sideEffects": "None", "admissionReviewVersions": ["v1"],
-            "clientConfig": { "url": "https://127.0.0.1:1/" }, "rules": [rule] })
-    };
-    let mut all = vec![webhook("a.nobody.example")];
-    if dice.percent(50) {
-        all[0]["failurePolicy"] = "Ignore".into();
-        all[0]["timeoutSeconds"] = 3.into();
-        all[0]["namespaceSelector"] = json!({ "matchLabels": { "a": "b" } });
-    }
-    if dice.percent(50) {
-        all.push(webhook("b.nobody.example"));
-    }
-    json!({ "webhooks": all })
 }
 
 fn role(dice: &mut Dice) -> Value {
@@ -352,33 +203,4 @@ fn loose(dice: &mut Dice) -> Value {
         spec["null"] = Value::Null;
     }
     json!({ "spec": spec })
-}
-
-/// The definitions of the test's own kinds.
-pub(crate) fn definitions(group: &str) -> [Value; 2] {
-    let either = json!({ "x-kubernetes-int-or-string": true });
-    let text = json!({ "type": "string" });
-    let item = json!({ "type": "object", "required": ["id"], "properties": { "id": text, "port": either,
-        "size": { "type": "integer" }, "zone": { "type": "string", "default": "any" } } });
-    let entry = json!({ "type": "object", "properties": { "n": { "type": "integer" },
-        "with": { "type": "string", "default": "default" } } });
-    let spec = json!({ "type": "object", "properties": {
-        "items": { "type": "array", "items": item, "x-kubernetes-list-type": "map",
-            "x-kubernetes-list-map-keys": ["id", "zone"] },
-        "tags": { "type": "array", "items": text, "x-kubernetes-list-type": "set" },
-        "list": { "type": "array", "items": { "type": "integer" } },
-        "map": { "type": "object", "additionalProperties": entry },
-        "either": either, "ratio": { "type": "number" } } });
-    let free = json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true });
-    [definition(group, STRICT, &spec), definition(group, LOOSE, &free)]
-}
-
-fn definition(group: &str, kind: &str, spec: &Value) -> Value {
-    let plural = format!("{}s", kind.to_lowercase());
-    let schema = json!({ "openAPIV3Schema": { "type": "object", "properties": { "spec": spec } } });
-    let version = json!({ "name": "v1", "served": true, "storage": true, "schema": schema });
-    json!({ "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-        "metadata": { "name": format!("{plural}.{group}") },
-        "spec": { "group": group, "scope": "Namespaced", "versions": [version],
-            "names": { "plural": plural, "singular": kind.to_lowercase(), "kind": kind } } })
 }

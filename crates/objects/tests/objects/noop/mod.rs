@@ -3,7 +3,9 @@
 
 mod dice;
 mod edits;
+mod extensions;
 mod kinds;
+mod workloads;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -94,7 +96,7 @@ fn report(tally: &Tally) {
 }
 
 async fn establish(harbour: &Harbour, group: &str) -> Vec<Object> {
-    let definitions = kinds::definitions(group).map(|body| Object::new(body).unwrap());
+    let definitions = extensions::definitions(group).map(|body| Object::new(body).unwrap());
     for definition in &definitions {
         harbour.apply(definition).await.unwrap();
         let established = |crd: &Object| {
