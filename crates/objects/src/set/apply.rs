@@ -167,7 +167,7 @@ impl Work {
         let steps = Arc::new(self.run(&order, inventory)).all(sights, &mut observe).await;
         let mut report = Report { steps, ..Report::default() };
         if let Some(pruner) = pruner.as_mut()
-            && report.count(Change::Created) > 0
+            && report.count(Change::Created) + report.count(Change::Configured) > 0
             && let Err(error) = pruner.hold(&order).await
         {
             report.pruned.push(pruner.blame(error));

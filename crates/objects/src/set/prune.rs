@@ -15,6 +15,8 @@ use crate::{ApiError, Cluster, Meant, Object, ObjectId, Order, Ownership, Scope,
 /// How often an inventory that others write to is looked at again.
 const LOOKS: usize = 10;
 
+const ENDED: &str = "the work was ended first";
+
 /// Whether members that are no longer wished for are deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prune {
@@ -174,7 +176,7 @@ impl<'a> Pruner<'a> {
             return;
         }
         if self.means.cancel.is_cancelled() {
-            report.not_pruned = Some("the work was ended before");
+            report.not_pruned = Some(ENDED);
             return;
         }
         match self.members(report).await {
@@ -182,7 +184,10 @@ impl<'a> Pruner<'a> {
             Err((id, error)) => report.pruned.push(Pruned { id, end: End::Failed(error) }),
         }
         let mut left = wished(order);
-        if report.pruned.iter().any(Pruned::is_failure) || self.means.cancel.is_cancelled() {
+        if self.means.cancel.is_cancelled() {
+            report.not_pruned = Some(ENDED);
+        }
+        if !report.is_whole() {
             return;
         }
         let stays = |one: &&Pruned| matches!(one.end, End::Kept { .. });
@@ -190,11 +195,27 @@ impl<'a> Pruner<'a> {
         let narrowed = match self.write(&left).await {
             // Another run works on the set: what is too much, the next one takes out.
             Err(error) if is_changed(&error) => self.hold(order).await,
-            narrowed => narrowed,
+            Ok(()) => self.forgets_nobody(left, report).await,
+            Err(error) => Err(error),
         };
         if let Err(error) = narrowed {
             report.pruned.push(self.blame(error));
         }
+    }
+
+    /// Looks once more where members were, after that was forgotten: another run
+    /// may have made one there while the inventory still said so, and had
+    /// nothing to write.
+    async fn forgets_nobody(&mut self, left: Contents, report: &Report) -> Result<(), ApiError> {
+        if self.settings.mode == Mode::DryRun || self.before == left {
+            return Ok(());
+        }
+        let found = self.members(report).await.map_err(|(_, error)| error)?;
+        let mut all = left.clone();
+        for member in &found {
+            all.add(member.id());
+        }
+        if all == left { Ok(()) } else { self.write(&all).await }
     }
 
     /// Tells of an error that is about the inventory itself.

@@ -98,7 +98,7 @@ pub struct Report {
     pub steps: Vec<Step>,
     /// What came of each member that is no longer wished for.
     pub pruned: Vec<Pruned>,
-    /// Why members that are no longer wished for were not looked for.
+    /// Why members that are no longer wished for were not looked for, or not all ended.
     pub not_pruned: Option<&'static str>,
 }
 
@@ -106,7 +106,9 @@ impl Report {
     /// Returns whether everything is as wished.
     pub fn is_whole(&self) -> bool {
         let there = |step: &Step| matches!(step.outcome, Outcome::There(_));
-        self.steps.iter().all(there) && self.pruned.iter().all(|one| !one.is_failure())
+        self.steps.iter().all(there)
+            && self.pruned.iter().all(|one| !one.is_failure())
+            && self.not_pruned.is_none()
     }
 
     /// Returns how many objects were left as they are, changed, or made.

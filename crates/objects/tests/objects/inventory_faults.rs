@@ -166,6 +166,44 @@ async fn what_another_run_narrowed_meanwhile_is_remembered_again() {
     assert_eq!(harbour.remembered(), "ConfigMap,ServiceAccount");
 }
 
+/// The other run waits for a member to be gone, while we make one of the same
+/// kind: the inventory says that kind, so that there is nothing for us to write.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_made_while_another_run_was_about_to_forget_its_kind_is_remembered() {
+    let Some(opening) = Harbour::open() else { return };
+    let harbour = opening.harbour().await;
+    let account = |name: &str| harbour.object("v1", "ServiceAccount", name, json!({}));
+    let mut set = harbour.maps(&["a"]);
+    set.push(account("old"));
+    harbour.prune_set(set, Settings::default()).await.unwrap();
+    harbour.kubectl(&[
+        "patch",
+        "serviceaccount",
+        "old",
+        "--type=merge",
+        "-p",
+        r#"{"metadata":{"finalizers":["example.com/stay"]}}"#,
+    ]);
+    let ours = async {
+        let mut counts = harbour.proxy.counts();
+        counts.wait_for(|counts| counts.of("delete", "serviceaccounts") == 1).await.unwrap();
+        assert!(harbour.keep_set(vec![account("new")]).await.is_whole());
+        harbour.kubectl(&[
+            "patch",
+            "serviceaccount",
+            "old",
+            "--type=merge",
+            "-p",
+            r#"{"metadata":{"finalizers":null}}"#,
+        ]);
+    };
+    let patient = Settings { patience: Duration::from_mins(1), ..Settings::default() };
+    let (report, ()) = tokio::join!(harbour.prune_set(harbour.maps(&["a"]), patient), ours);
+    let report = report.unwrap();
+    assert_eq!(ends(&report), ["old deleted"]);
+    assert_eq!(harbour.remembered(), "ConfigMap,ServiceAccount", "{report:?}");
+}
+
 /// Ctrl-C while members are deleted: what was asked for is waited for, and
 /// nothing more is asked for.
 #[tokio::test]
@@ -189,7 +227,10 @@ async fn an_end_comes_between_two_deletions_and_the_next_run_goes_on() {
     };
     let applying = harbour.cluster.apply_set(set, few, &means, |_| ());
     let (report, ()) = tokio::join!(applying, ending);
-    let told = ends(&report.unwrap());
+    let report = report.unwrap();
+    assert!(!report.is_whole(), "{report:?}");
+    assert_eq!(report.not_pruned, Some("the work was ended first"));
+    let told = ends(&report);
     let kept = told.iter().filter(|line| line.contains("kept: the work was ended before")).count();
     assert_eq!((told.len(), kept), (5, 4), "{told:?}");
     assert_eq!(harbour.live_maps().len(), 4, "{told:?}");

@@ -100,7 +100,7 @@ async fn a_set_over_many_namespaces_takes_few_lists() {
     let adopted = asked(&harbour, async {
         assert_eq!(apply(pruned(town())).await.count(Change::Configured), 90);
     });
-    assert_eq!(adopted.await, [2, 0], "members, and everything");
+    assert_eq!(adopted.await, [6, 0], "members, everything, and whom others have made members");
     let again = asked(&harbour, async {
         all_same(&diff(&harbour.cluster, pruned(town())).await);
     });

@@ -64,6 +64,28 @@ fn the_second_ctrl_c_of_a_delete_does_not_wait_and_loses_nothing() {
     assert!(!quay.kubectl(&["get", "cm", "-o", "name"]).contains("configmap/a\n"));
 }
 
+/// What was applied is there; what was to go is perhaps not gone, and nobody has
+/// written down that it is: that is no success.
+#[test]
+fn ctrl_c_while_members_are_pruned_is_told_and_the_next_run_goes_on() {
+    let Some(quay) = Quay::reach() else { return };
+    quay.workplace.write("a.yaml", map("a", "1") + &map("b", "1"));
+    let set = ["-f", "a.yaml", "--applyset", "shop", "--prune"];
+    assert_eq!(quay.run("apply", &set).exit, 0);
+    quay.workplace.write("a.yaml", map("a", "1"));
+    let proxy = quay.proxy();
+    let slow = Fault::Delay(Duration::from_secs(4));
+    proxy.add(Rule::next(1, Matching::class("delete", "configmaps"), slow));
+    let child = quay.start_as("proxied", "apply", &set);
+    until_asked(&proxy, "delete");
+    let (exit, said) = interrupt(child);
+    assert_eq!(exit, 5, "{said}");
+    assert!(said.contains("Not pruned the work was ended first"), "{said}");
+    let again = quay.run("apply", &set);
+    assert_eq!(again.exit, 0, "{again}");
+    assert!(!quay.kubectl(&["get", "cm", "-o", "name"]).contains("configmap/b\n"), "{again}");
+}
+
 /// The first Ctrl-C keeps the rest from being forced, the second does not wait.
 #[test]
 fn ctrl_c_stops_the_removal_of_finalizers() {
