@@ -114,8 +114,9 @@ impl Watch {
         self.from.is_some()
     }
 
-    /// Returns whether a connection was opened since this was last asked. A
-    /// watch over what does not change is open for hours without a sighting.
+    /// Returns whether a connection has told anything since this was last asked.
+    /// A watch over what does not change is open for hours without a sighting,
+    /// and says so every minute; who answers and says nothing may keep it all.
     pub(crate) fn take_opened(&mut self) -> bool {
         std::mem::take(&mut self.opened)
     }
@@ -138,7 +139,6 @@ impl Watch {
         match self.cluster.stream(&ask).await {
             Ok(body) => {
                 self.open = Some(Connection { body, rest: Vec::new(), spoke: false });
-                self.opened = true;
             }
             Err(error) if matches!(error.trouble(), Trouble::Expired) => self.from = None,
             Err(error) => return Err(error),
@@ -152,11 +152,20 @@ impl Watch {
         let silence = self.cluster.timeouts().silence;
         let heard = match timeout(silence, connection.body.frame()).await {
             Ok(Some(Ok(frame))) => frame.into_data().unwrap_or_default(),
-            Ok(Some(Err(error))) => return Err(self.broken(ApiError::lost(&self.tried, error))),
+            Ok(Some(Err(error))) => {
+                let lost = ApiError::lost(&self.tried, error);
+                return Err(if self.is_mute() {
+                    self.heard_nothing(lost)
+                } else {
+                    self.broken(lost)
+                });
+            }
             Ok(None) => return self.ended(),
-            Err(_) => return Err(self.broken(ApiError::late(&self.tried))),
+            Err(_) => return Err(self.heard_nothing(ApiError::late(&self.tried))),
         };
-        for line in connection.lines(&heard) {
+        let lines = connection.lines(&heard);
+        self.opened |= !lines.is_empty();
+        for line in lines {
             if let Err(trouble) = self.take(&line) {
                 // Whoever talks nonsense is not open to us.
                 self.opened = false;
@@ -175,13 +184,27 @@ impl Watch {
     /// A watch ends after its lifetime; one that ends again and again without
     /// a word is an error, or we would ask in a tight loop.
     fn ended(&mut self) -> Result<(), ApiError> {
-        let spoke = self.open.take().is_some_and(|connection| connection.spoke);
-        self.mute = if spoke { 0 } else { self.mute + 1 };
-        if self.mute < 2 {
+        if !self.is_mute() {
             return Ok(());
         }
+        let cut = ApiError::new(&self.tried, Trouble::Unreachable(Unreachable::Cut));
+        Err(self.heard_nothing(cut))
+    }
+
+    /// Closes the connection, and returns whether it was the second in a row
+    /// that has said nothing.
+    fn is_mute(&mut self) -> bool {
+        let spoke = self.open.take().is_some_and(|connection| connection.spoke);
+        self.mute = if spoke { 0 } else { self.mute + 1 };
+        self.mute >= 2
+    }
+
+    /// What has happened meanwhile may have been kept from us by somebody
+    /// between: the next look is a list.
+    fn heard_nothing(&mut self, error: ApiError) -> ApiError {
         self.mute = 0;
-        Err(ApiError::new(&self.tried, Trouble::Unreachable(Unreachable::Cut)))
+        self.begin_anew();
+        error
     }
 
     fn take(&mut self, line: &[u8]) -> Result<(), Trouble> {

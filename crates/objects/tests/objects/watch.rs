@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use objects::{Scope, Sighting, Timeouts, Trouble, Watch};
+use events::Clock;
+use objects::{Goal, Scope, Sighting, Terms, Timeouts, Trouble, Wait, WaitEvent, Watch};
 use rig::proxy::{Fault, Matching, Rule};
 use serde_json::json;
 
@@ -178,7 +179,36 @@ async fn a_silent_watch_is_given_up_and_opened_again() {
     assert!(matches!(error.trouble(), Trouble::Unreachable(_)), "{error:?}");
     harbour.apply(&labelled(&harbour, "a", "1")).await.unwrap();
     let (sighting, _) = next_after_errors(&mut watch).await;
-    assert!(matches!(sighting, Sighting::Changed(_)));
+    let Sighting::Everything(all) = sighting else { panic!("{sighting:?}") };
+    assert_eq!(all.len(), 1, "what was kept from us is in the list");
+}
+
+/// Somebody between us and the API lets no watch say a word.
+#[tokio::test]
+async fn watches_that_say_nothing_lead_to_lists_and_to_longer_pauses() {
+    let Some(opening) = Harbour::open() else { return };
+    let harbour = opening.harbour().await;
+    let mute = Rule::always(Matching::class("watch", "configmaps"), Fault::CutAfter(0));
+    harbour.proxy.add(mute);
+    let terms = Terms { timeout: Duration::from_secs(30), ..Terms::default() };
+    let wait = Wait::new(Goal::Created, terms);
+    let wait = wait.object(labelled(&harbour, "a", "1").id().clone()).unwrap();
+    let mut troubles = 0;
+    let mut tell = |event| troubles += u32::from(matches!(event, WaitEvent::Trouble { .. }));
+    let clock = Clock::real();
+    let waiting = harbour.cluster.wait(&wait, clock, &mut tell);
+    let making = async {
+        let many = |counts: &rig::proxy::Counts| counts.of("watch", "configmaps") >= 6;
+        harbour.proxy.wait_for(PATIENCE, many).await.unwrap();
+        harbour.apply(&labelled(&harbour, "a", "1")).await.unwrap();
+    };
+    let start = clock.elapsed();
+    let (met, ()) = tokio::join!(waiting, making);
+    met.unwrap();
+    // Pauses of 0.1 s, 0.2 s and so on; five times the first would be half a second.
+    let took = clock.elapsed().saturating_sub(start);
+    assert!(took > Duration::from_secs(3), "{troubles} troubles in {took:?}");
+    assert!(harbour.proxy.counts().borrow().of("list", "configmaps") > 2);
 }
 
 #[tokio::test]
