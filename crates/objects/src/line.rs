@@ -5,6 +5,9 @@
 //! answer, and then the file has to be read and the command to be run again.
 
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout};
 
 use crate::Access;
 
@@ -13,9 +16,18 @@ pub(crate) struct Line {
     client: Mutex<Numbered>,
     /// How to make another client; none where it would show the same.
     access: Option<Access>,
-    /// Many may be refused at once; one asks for a fresh token.
-    renewing: tokio::sync::Mutex<()>,
+    /// Many may be refused at once; one asks for a fresh token. It holds since
+    /// when none was to be had.
+    renewing: tokio::sync::Mutex<Option<Instant>>,
 }
+
+/// So long a fresh token may take. Somebody may have to type something for it,
+/// but not while others wait.
+const RENEWAL: Duration = Duration::from_mins(1);
+
+/// So long nobody asks again where none was to be had: requests are refused by
+/// the dozen then, and each would wait for a command that fails.
+const NONE_TO_BE_HAD: Duration = Duration::from_secs(10);
 
 /// A client, and its number in the row.
 #[derive(Clone)]
@@ -38,13 +50,20 @@ impl Line {
     /// take; none where there is no other.
     pub(crate) async fn after(&self, refused: &Numbered) -> Option<Numbered> {
         let access = self.access.as_ref()?;
-        let _one = self.renewing.lock().await;
+        let mut failed = self.renewing.lock().await;
         let now = self.client();
         if now.number != refused.number {
             return Some(now);
         }
+        if failed.is_some_and(|since| since.elapsed() < NONE_TO_BE_HAD) {
+            return None;
+        }
         // Why there is none is told with the next request that needs one.
-        let (client, _) = access.client().await.ok()?;
+        let Ok(Ok((client, _))) = timeout(RENEWAL, access.client()).await else {
+            *failed = Some(Instant::now());
+            return None;
+        };
+        *failed = None;
         let next = Numbered { client, number: now.number.wrapping_add(1) };
         *self.client.lock().unwrap_or_else(PoisonError::into_inner) = next.clone();
         Some(next)

@@ -119,6 +119,30 @@ async fn a_command_that_makes_tokens_is_asked_again_when_one_is_over() {
     assert_eq!(cluster.get(&id).await.unwrap(), None, "and kept while it is good");
 }
 
+/// Whoever has waited while no token was to be had does not run the command again.
+#[tokio::test(flavor = "multi_thread")]
+async fn many_that_are_refused_at_once_run_a_failing_command_once() {
+    let Some(opening) = Harbour::open() else { return };
+    let harbour = opening.harbour().await;
+    let folder = tempfile::tempdir().unwrap();
+    let (runs, first) = (folder.path().join("runs"), folder.path().join("first"));
+    fs::write(&first, credential("over", GOOD)).unwrap();
+    let script = format!(
+        "echo x >> {}; cat {first} && rm {first} && exit; sleep 1; exit 1",
+        runs.display(),
+        first = first.display()
+    );
+    let cluster = access(&harbour, &command("sh", &["-c", &script])).connect().await.unwrap();
+    let before = fs::read_to_string(&runs).unwrap().lines().count();
+    let id = harbour.config_map("a", json!({})).id().clone();
+    let many = (0..16).map(|_| cluster.get(&id));
+    for answer in futures::future::join_all(many).await {
+        assert_eq!(answer.unwrap_err().trouble(), &Trouble::Unauthenticated);
+    }
+    let after = fs::read_to_string(&runs).unwrap().lines().count();
+    assert_eq!(after - before, 1);
+}
+
 /// Nothing says when such a token is over, but the API.
 #[tokio::test]
 async fn a_token_that_was_rotated_is_read_anew_when_the_api_does_not_take_it() {
