@@ -9,7 +9,7 @@ use super::repair::Repair;
 use super::report::{Outcome, StepError, There};
 use super::run::Run;
 use super::untried::is_untried;
-use super::{Means, Mode, gate, taken};
+use super::{Means, Mode, gate, precondition, taken};
 use crate::request::{Answer, Ask};
 use crate::{ApiError, Applied, Change, Cluster, FIELD_MANAGER, Meant, Object, Trouble, Version};
 
@@ -58,7 +58,11 @@ impl Run {
         loop {
             tries.turn().await;
             let (permit, receipt) = self.means.permit(Cluster::apply_call(object));
-            let meant = before.as_ref().map_or(Meant::Absent, Meant::Life);
+            let meant =
+                before.as_ref().map_or(Meant::Absent, |before| match precondition::state(object) {
+                    Some(_) => Meant::State(before),
+                    None => Meant::Life(before),
+                });
             let sent = self.cluster.apply_to(permit, object, self.settings.ownership, meant).await;
             self.means.close(receipt, &sent);
             match sent {
@@ -103,7 +107,14 @@ impl Run {
                 }
             }
             (Some(before), Some(live)) if live.uid() == Some(before.uid.as_str()) => {
-                Ok(live.version())
+                match precondition::state(object) {
+                    Some(wanted) => Err(StepError::Precondition {
+                        field: "resourceVersion",
+                        wanted: wanted.to_owned(),
+                        found: live.version().map(|version| version.resource_version),
+                    }),
+                    None => Ok(live.version()),
+                }
             }
             (Some(_), _) => Err(error.into()),
         }

@@ -9,11 +9,10 @@ use crate::Object;
 /// mismatch with a conflict; what is not sent has to be asked here.
 pub(super) fn check(wished: &Object, live: Option<&Object>) -> Result<(), StepError> {
     of_life(wished, live)?;
-    for (field, pointer) in
-        [("uid", "/metadata/uid"), ("resourceVersion", "/metadata/resourceVersion")]
-    {
-        // The API takes 0 for any version.
-        let wanted = wished.text(pointer).filter(|wanted| !["", "0"].contains(wanted));
+    for (field, wanted, pointer) in [
+        ("uid", wished.uid().filter(|uid| !uid.is_empty()), "/metadata/uid"),
+        ("resourceVersion", state(wished), "/metadata/resourceVersion"),
+    ] {
         let found = live.and_then(|live| live.text(pointer));
         if let Some(wanted) = wanted.filter(|wanted| found != Some(*wanted)) {
             let (wanted, found) = (wanted.to_owned(), found.map(str::to_owned));
@@ -21,6 +20,11 @@ pub(super) fn check(wished: &Object, live: Option<&Object>) -> Result<(), StepEr
         }
     }
     Ok(())
+}
+
+/// Returns the state that a manifest says it is for. The API takes 0 for any.
+pub(super) fn state(wished: &Object) -> Option<&str> {
+    wished.text("/metadata/resourceVersion").filter(|state| !["", "0"].contains(state))
 }
 
 /// Checks that the object is of the life that somebody remembers; any is, where

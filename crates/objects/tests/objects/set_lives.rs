@@ -121,6 +121,30 @@ async fn what_somebody_makes_between_look_and_request_is_not_adopted_by_accident
     }
 }
 
+/// Whoever says which state a manifest is for means no later one.
+#[tokio::test]
+async fn what_somebody_changes_between_look_and_request_is_not_what_was_meant() {
+    let Some(opening) = Harbour::open() else { return };
+    let harbour = opening.harbour().await;
+    let made = harbour.apply(&harbour.config_map("a", json!({ "k": "1" }))).await.unwrap();
+    let state = made.object.version().unwrap().resource_version;
+    let mut body = harbour.config_map("a", json!({ "k": "2" })).into_body();
+    body["metadata"]["resourceVersion"] = state.as_str().into();
+    let slow = Fault::Delay(Duration::from_secs(5));
+    harbour.proxy.add(Rule::next(1, Matching::class("patch", "configmaps"), slow));
+    let before = harbour.proxy.counts().borrow().of("patch", "configmaps");
+    let changing = async {
+        let mut counts = harbour.proxy.counts();
+        counts.wait_for(|counts| counts.of("patch", "configmaps") > before).await.unwrap();
+        harbour.kubectl(&["annotate", "cm", "a", "theirs=1"]);
+    };
+    let wished = vec![Object::new(body).unwrap()];
+    let (report, ()) = tokio::join!(harbour.apply_set(wished, Settings::default()), changing);
+    let told = story(&report.unwrap());
+    assert!(told[0].starts_with(&format!("a failed: the manifest is for resourceVersion {state}")));
+    assert_eq!(harbour.kubectl(&["get", "cm", "a", "-o", "jsonpath={.data.k}"]), "1", "{told:?}");
+}
+
 /// An object that is changed all the time is still the one that is meant.
 #[tokio::test]
 async fn a_conflict_that_names_no_field_is_looked_at_again() {
