@@ -63,7 +63,8 @@ fn tell(means: &Means, event: &RemovalEvent) {
 fn stays(waiting: &Waiting) -> (ObjectId, String) {
     let because = waiting.remains.as_ref().map(Remains::says);
     let because = because.unwrap_or_else(|| waiting.because().what);
-    (waiting.doomed.id.clone(), because)
+    let all: Vec<String> = [because].into_iter().chain(waiting.errors.line()).collect();
+    (waiting.doomed.id.clone(), all.join("; "))
 }
 
 /// Which life of an object is to end.

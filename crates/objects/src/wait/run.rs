@@ -43,18 +43,24 @@ impl Cluster {
         if wait.subjects().is_empty() {
             return Err(WaitError::Nobody);
         }
-        let (silent, lazy) = (self.silent_kinds(wait).await, self.lazy_classes(wait).await);
+        let (start, mut errors) = (clock.elapsed(), 0);
+        let silent = self.silent_kinds(wait).await;
+        let mut trouble = |error: &ApiError| {
+            errors += 1;
+            tell(WaitEvent::Trouble { error: error.failure(), total: errors });
+        };
+        let lazy = self.lazy_classes(wait, clock, &mut trouble).await;
         let wait = &wait.clone().with_silent(silent).with_lazy(lazy);
         let mut run = Run {
             cluster: self,
             wait,
             clock,
-            start: clock.elapsed(),
+            start,
             lookout: Lookout::new(self, clock, Unserved::Mistake),
             groups: Vec::new(),
             around: Around::default(),
             silence: Silence::default(),
-            errors: 0,
+            errors,
             tell,
         };
         run.begin().await?;

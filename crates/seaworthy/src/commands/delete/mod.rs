@@ -122,7 +122,8 @@ async fn delete(args: &DeleteArgs, ui: &Ui) -> Result<(), CommandError> {
     };
     let found = match reader.until_signal(finding, &mut signals, ui).await {
         Err(error) if error.exit() == Exit::Refused => {
-            return Err(cluster_gone::perhaps(error, &cluster).await);
+            let looking = async { Ok(cluster_gone::perhaps(error, &cluster).await) };
+            return Err(reader.until_signal(looking, &mut signals, ui).await?);
         }
         found => found?,
     };
