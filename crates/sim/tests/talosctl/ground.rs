@@ -55,10 +55,14 @@ impl Ground {
         }
     }
 
-    /// Returns what the config has to say on this ground, as a patch.
+    /// Returns what the config has to say on a real ground, as a patch. A
+    /// simulated node is told the same and asks no registry.
     pub(crate) fn patch(&self) -> Value {
-        let Self::Real(it) = self else { return json!({ "machine": {} }) };
-        let endpoint = format!("http://{}", it.talos.registry().host());
+        let registry = match self {
+            Self::Simulated(_) => "192.0.2.1:5000".to_owned(),
+            Self::Real(it) => it.talos.registry().host(),
+        };
+        let endpoint = format!("http://{registry}");
         let mirror = json!({ "endpoints": [endpoint], "skipFallback": true });
         json!({ "machine": {
             "kubelet": { "extraConfig": kubelet_settings() },

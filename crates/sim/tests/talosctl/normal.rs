@@ -16,6 +16,9 @@ const RULES: &[(&str, &str)] = &[
     // Raft's index and term, after the leader.
     (r"(MEMBER) \d+ \d+ \d+ (true|false)", "$1 INDEX TERM INDEX $2"),
     (r"/tmp/\S+", "FILE"),
+    // What the two clusters do not share of their configs.
+    (r"\b(crt|key|token|id|secret|secretboxEncryptionSecret): \S+", "$1: SECRET"),
+    (r"http://[0-9.:]+", "REGISTRY"),
 ];
 
 /// Replaces what is another in every run, and the widths of columns.
@@ -37,4 +40,7 @@ fn what_is_another_in_every_run_is_replaced() {
     assert_eq!(normal(text, address), expected);
     let text = "10.88.0.10   k8s   NodeStatus   cp-1   5   true   false\n";
     assert_eq!(normal(text, address), ["NODE k8s NodeStatus cp-1 VERSION true false"]);
+    let text =
+        "+        crt: LS0tLS1CRUdJTiBDRVJ\n+    id: Sd/elkxxyqk=\n+    clusterName: judged\n";
+    assert_eq!(normal(text, address), ["+ crt: SECRET", "+ id: SECRET", "+ clusterName: judged"]);
 }
