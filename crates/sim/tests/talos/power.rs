@@ -1,8 +1,8 @@
 //! Restarts, resets, and lost answers.
 
 use sim::talos::Stage;
-use talos_proto::machine::{RebootRequest, ResetRequest};
-use tonic::Code;
+use talos_proto::machine::{EventsRequest, ReadRequest, RebootRequest, ResetRequest};
+use tonic::{Code, Status};
 
 use crate::{
     client::Client,
@@ -23,6 +23,48 @@ async fn a_restart_keeps_the_configuration() {
     let after = client.members(std::time::Duration::from_secs(10)).await.unwrap();
     assert_eq!(before, after, "the same member came back");
     assert!(world.told.lines().contains(&"down cp-1".to_owned()));
+}
+
+/// Returns what is in a file.
+async fn read(client: &mut Client, path: &str) -> Result<String, Status> {
+    let request = ReadRequest { path: path.to_owned() };
+    let mut answers = client.machine.read(request).await?.into_inner();
+    let data = answers.message().await?.expect("there is something in it");
+    Ok(String::from_utf8(data.bytes).unwrap())
+}
+
+/// Returns the id of the first event that is told after the greeting.
+async fn first_event(client: &mut Client, request: EventsRequest) -> Result<String, Status> {
+    let mut events = client.machine.events(request).await?.into_inner();
+    let greeting = events.message().await?.expect("the node listens");
+    assert_eq!(greeting.id, "");
+    Ok(events.message().await?.expect("there are events").id)
+}
+
+/// So a client that waits for a restart knows that it was one, and misses
+/// nothing of it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_restart_is_another_boot_and_its_events_come_after_the_earlier_ones() {
+    let world = World::new("boot-id");
+    let node = world.node("cp-1", [127, 90, 5, 5]);
+    let mut client = world.control_plane(&node).await;
+    let boot_id = "/proc/sys/kernel/random/boot_id";
+    let before = read(&mut client, boot_id).await.unwrap();
+    assert_eq!(read(&mut client, boot_id).await.unwrap(), before);
+    let last = EventsRequest { tail_events: 1, ..Default::default() };
+    let seen = first_event(&mut client, last).await.unwrap();
+    client.machine.reboot(RebootRequest::default()).await.unwrap();
+    eventually("the closed port", async || refused(&node).await.then_some(())).await;
+    let mut client = world.admin(&node).await;
+    assert_ne!(read(&mut client, boot_id).await.unwrap(), before);
+    let after = EventsRequest { tail_id: seen.clone(), ..Default::default() };
+    assert!(first_event(&mut client, after).await.unwrap() > seen);
+    let all = EventsRequest { tail_seconds: 3600, ..Default::default() };
+    assert!(first_event(&mut client, all).await.unwrap() > seen, "the earlier ones are forgotten");
+    let odd = EventsRequest { tail_id: "odd".to_owned(), ..Default::default() };
+    assert_eq!(first_event(&mut client, odd).await.unwrap_err().code(), Code::Unknown);
+    let other = read(&mut client, "/etc/os-release").await.unwrap_err();
+    assert_eq!(other.code(), Code::Unimplemented);
 }
 
 #[tokio::test(flavor = "multi_thread")]

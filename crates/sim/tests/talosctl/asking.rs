@@ -15,6 +15,8 @@ const PATIENCE: Duration = Duration::from_mins(4);
 const ONE_CALL: &str = "8";
 /// How long it may take to look at everything, again and again.
 const HEALTH: &str = "250";
+/// How long a restart may take, where talosctl waits for its end.
+const RESTART: &str = "100";
 /// How often talosctl is asked where it did not read what the node said.
 const TRIES: u32 = 10;
 
@@ -95,7 +97,11 @@ impl Script<'_> {
     fn call(&self, args: &[&str]) -> Output {
         let address = self.ground.address().to_string();
         let mut command = Command::new("timeout");
-        let patience = if args.contains(&"health") { HEALTH } else { ONE_CALL };
+        let patience = match args {
+            _ if args.contains(&"health") => HEALTH,
+            _ if args.iter().any(|arg| arg.starts_with("--timeout")) => RESTART,
+            _ => ONE_CALL,
+        };
         command.args(["--signal=KILL", patience]).arg(self.ctl.binary());
         command.env("HOME", self.folder.path()).env_remove("TALOSCONFIG").args(args);
         command.args(["--nodes", &address]);

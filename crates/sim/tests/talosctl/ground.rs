@@ -21,6 +21,7 @@ pub(crate) enum Ground {
 
 pub(crate) struct Simulated {
     node: Node,
+    kubernetes: Arc<Kubernetes>,
 }
 
 pub(crate) struct Real {
@@ -29,14 +30,25 @@ pub(crate) struct Real {
 
 impl Simulated {
     pub(crate) fn new(place: u8) -> Self {
+        Self::of_version("v1.14.1", place)
+    }
+
+    pub(crate) fn of_version(version: &str, place: u8) -> Self {
         let mut facts = NodeFacts::cloud_server("cp-1", Ipv4Addr::new(127, 94, 1, place));
         "amd64".clone_into(&mut facts.arch);
+        version.clone_into(&mut facts.version);
         let tempo = Tempo::times(SPEED);
         let kubernetes = Arc::new(Kubernetes::new(tempo));
         let settings = Settings::new(tempo, Clock::real(), Effects::default());
         let node = Node::start(facts, settings, kubernetes.clone());
         kubernetes.is_around(&node);
-        Self { node }
+        Self { node, kubernetes }
+    }
+
+    /// Gives the pods a network, so that the node gets ready.
+    pub(crate) fn with_network(self) -> Self {
+        self.kubernetes.connect_pods();
+        self
     }
 }
 

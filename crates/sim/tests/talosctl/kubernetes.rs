@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use serde_json::{Value, json};
 use sim::kube::kubelet::{NodeSettings, Trouble};
-use sim::kube::{Key, Kube, Server, server_config};
+use sim::kube::{Key, Kube, Server, Write, server_config};
 use sim::talos::{Cluster, Clusters, KubernetesNode, MachineConfig, Node, NodeFacts, Surroundings};
 use sim::{Clock, Effects, Tempo};
 use tokio::net::TcpListener;
@@ -40,6 +40,32 @@ impl Kubernetes {
     /// Says which node is told what Kubernetes thinks of it.
     pub(crate) fn is_around(&self, node: &Node) {
         let _ = self.node.set(node.clone());
+    }
+
+    /// Says which pods give the others a network, on every node.
+    pub(crate) fn connect_pods(&self) {
+        let labels = json!({ "k8s-app": "cilium" });
+        let set = json!({
+            "apiVersion": "apps/v1",
+            "kind": "DaemonSet",
+            "metadata": { "name": "cilium", "namespace": "kube-system" },
+            "spec": { "selector": { "matchLabels": labels }, "template": {
+                "metadata": { "labels": labels },
+                "spec": {
+                    "hostNetwork": true,
+                    "tolerations": [{ "operator": "Exists" }],
+                    "containers": [{ "name": "agent", "image": "example.com/agent:1" }],
+                },
+            } },
+        });
+        let namespace = json!({
+            "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": "kube-system" },
+        });
+        for object in [namespace, set] {
+            let mut place = self.kube.place_of(&object).unwrap();
+            place.name.clear();
+            self.kube.create(&place, object, &Write::by("test")).unwrap();
+        }
     }
 
     fn run(&self, task: impl Future<Output = ()> + Send + 'static) {

@@ -9,6 +9,7 @@ mod differences;
 mod ground;
 mod kubernetes;
 mod normal;
+mod restart;
 mod script;
 mod tls;
 mod transcript;
@@ -46,4 +47,34 @@ async fn a_node_takes_many_documents() {
         Script::new(&ctl, Ground::Simulated(Simulated::new(2))).take_many_documents();
     });
     taken.await.unwrap();
+}
+
+/// What a container does not have.
+#[tokio::test(flavor = "multi_thread")]
+async fn talosctl_follows_a_restart_to_its_end() {
+    let Some(talos) = rig::need::talos() else { return };
+    let ctl = talos.talosctl().clone();
+    let judged = tokio::task::spawn_blocking(move || {
+        let node = Simulated::new(3).with_network();
+        let script = Script::new(&ctl, Ground::Simulated(node));
+        script.bring_up();
+        script.restart();
+        script.change_version();
+        script.wipe();
+    });
+    judged.await.unwrap();
+}
+
+/// What a node of an older version does not have.
+#[tokio::test(flavor = "multi_thread")]
+async fn talosctl_changes_an_old_version_as_it_did_then() {
+    let Some(talos) = rig::need::talos() else { return };
+    let ctl = talos.talosctl().clone();
+    let judged = tokio::task::spawn_blocking(move || {
+        let node = Simulated::of_version("v1.12.1", 4).with_network();
+        let script = Script::new(&ctl, Ground::Simulated(node));
+        script.bring_up();
+        script.change_old_version();
+    });
+    judged.await.unwrap();
 }

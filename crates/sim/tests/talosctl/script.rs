@@ -37,7 +37,7 @@ impl<'a> Script<'a> {
     }
 
     /// Two clusters, one of them foreign, in the form that every version takes.
-    fn generate(&self) {
+    pub(crate) fn generate(&self) {
         self.generate_as(&["--talos-version=v1.12"], &["patch", "plain", "host"]);
     }
 

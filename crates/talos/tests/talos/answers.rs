@@ -85,6 +85,7 @@ impl MachineService for Api {
     type KubeconfigStream = Stream<common::Data>;
     type LogsStream = Stream<common::Data>;
     type DmesgStream = Stream<common::Data>;
+    type ReadStream = Stream<common::Data>;
     type EventsStream = Stream<proto::Event>;
 
     async fn apply_configuration(
@@ -233,6 +234,13 @@ impl MachineService for Api {
     ) -> Result<Response<Self::DmesgStream>, Status> {
         let metadata = self.hear("dmesg", &request).await?;
         Ok(stream(vec![common::Data { metadata, bytes: b"a line\n".to_vec() }]))
+    }
+
+    async fn read(
+        &self,
+        _: Request<proto::ReadRequest>,
+    ) -> Result<Response<Self::ReadStream>, Status> {
+        Err(Status::unimplemented(""))
     }
 
     async fn events(

@@ -8,11 +8,11 @@ use talos_proto::{
         BootstrapResponse, DmesgRequest, EtcdAlarm, EtcdAlarmListResponse, EtcdMemberListRequest,
         EtcdMemberListResponse, EtcdStatus, EtcdStatusResponse, Event, EventsRequest, FeaturesInfo,
         GenerateClientConfigurationRequest, GenerateClientConfigurationResponse, LogsRequest,
-        MemInfo, Memory, MemoryResponse, PlatformInfo, Reboot, RebootRequest, RebootResponse,
-        Reset, ResetRequest, ResetResponse, ServiceEvent, ServiceEvents, ServiceHealth,
-        ServiceInfo, ServiceList, ServiceListResponse, UpgradeRequest, UpgradeResponse, Version,
-        VersionInfo, VersionResponse, machine_service_server::MachineService,
-        reset_request::WipeMode,
+        MemInfo, Memory, MemoryResponse, PlatformInfo, ReadRequest, Reboot, RebootRequest,
+        RebootResponse, Reset, ResetRequest, ResetResponse, ServiceEvent, ServiceEvents,
+        ServiceHealth, ServiceInfo, ServiceList, ServiceListResponse, UpgradeRequest,
+        UpgradeResponse, Version, VersionInfo, VersionResponse,
+        machine_service_server::MachineService, reset_request::WipeMode,
     },
 };
 use tonic::{Request, Response, Status};
@@ -33,6 +33,7 @@ impl MachineService for Api {
     type KubeconfigStream = Answers<Data>;
     type LogsStream = Answers<Data>;
     type DmesgStream = Answers<Data>;
+    type ReadStream = Answers<Data>;
     type EventsStream = Answers<Event>;
 
     async fn apply_configuration(
@@ -116,6 +117,13 @@ impl MachineService for Api {
         request: Request<DmesgRequest>,
     ) -> Result<Response<Self::DmesgStream>, Status> {
         Ok(Response::new(Box::pin(stream::iter(self.kernel_log(*request.get_ref())?.map(Ok)))))
+    }
+
+    async fn read(
+        &self,
+        request: Request<ReadRequest>,
+    ) -> Result<Response<Self::ReadStream>, Status> {
+        Ok(Response::new(Box::pin(stream::iter([Ok(self.file(&request.get_ref().path)?)]))))
     }
 
     async fn events(

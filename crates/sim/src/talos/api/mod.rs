@@ -5,6 +5,7 @@ mod bootstrap;
 mod client_config;
 mod diff;
 mod etcd;
+mod files;
 mod kubeconfig;
 mod machine;
 mod state;

@@ -1,6 +1,7 @@
 //! What a node has logged, and what happens on it.
 
 use futures::{StreamExt, stream};
+use jiff::SignedDuration;
 use talos_proto::{
     common::Data,
     machine::{DmesgRequest, Event, EventsRequest, LogsRequest},
@@ -10,7 +11,10 @@ use tokio_util::sync::CancellationToken;
 use tonic::Status;
 
 use super::{Answers, Api};
-use crate::clock::since_epoch;
+use crate::{
+    clock::since_epoch,
+    talos::node::{is_event_id, last_event_id},
+};
 
 /// The namespace of the node's own services.
 const SYSTEM: &str = "system";
@@ -52,20 +56,22 @@ impl Api {
         request: &EventsRequest,
         stop: CancellationToken,
     ) -> Result<Answers<Event>, Status> {
-        if request.tail_seconds != 0 || !request.tail_id.is_empty() {
-            return Err(Status::unimplemented("events since a moment are not simulated"));
-        }
         let (past, news) = self.machine.chronicle.events();
-        let wanted = usize::try_from(request.tail_events).unwrap_or(usize::MAX);
+        let first = self.first_told(request, &past)?;
         let actor = request.with_actor_id.clone();
         let concerns = move |event: &Event| actor.is_empty() || event.actor_id == actor;
-        let past: Vec<_> = past.into_iter().filter(&concerns).collect();
-        let first = past.len().saturating_sub(wanted);
+        let past: Vec<_> = past.into_iter().skip(first).filter(&concerns).collect();
         let hello = Event { actor_id: request.with_actor_id.clone(), ..hello() };
-        let begin = [hello].into_iter().chain(past.into_iter().skip(first)).map(Ok);
+        let begin = [hello].into_iter().chain(past).map(Ok);
         let news = stream::unfold((news, stop, concerns), |(mut news, stop, concerns)| async {
             loop {
-                match stop.run_until_cancelled(news.recv()).await? {
+                // What has happened is told before the end.
+                let next = tokio::select! {
+                    biased;
+                    next = news.recv() => next,
+                    () = stop.cancelled() => return None,
+                };
+                match next {
                     Ok(event) if concerns(&event) => {
                         return Some((Ok(event), (news, stop, concerns)));
                     }
@@ -75,6 +81,26 @@ impl Api {
             }
         });
         Ok(Box::pin(stream::iter(begin.collect::<Vec<_>>()).chain(news)))
+    }
+
+    /// Returns the first past event that is told: by their number, after an
+    /// event, or of a while; the first of these that a caller names counts.
+    fn first_told(&self, request: &EventsRequest, past: &[Event]) -> Result<usize, Status> {
+        let EventsRequest { tail_events, tail_id, tail_seconds, .. } = request;
+        if !tail_id.is_empty() && !is_event_id(tail_id) {
+            return Err(Status::unknown("error parsing tail_id: xid: invalid ID"));
+        }
+        let after = |id: &str| past.partition_point(|event| event.id.as_str() <= id);
+        Ok(if *tail_events != 0 {
+            past.len().saturating_sub(usize::try_from(*tail_events).unwrap_or(usize::MAX))
+        } else if !tail_id.is_empty() {
+            after(tail_id)
+        } else if *tail_seconds != 0 {
+            let ago = SignedDuration::from_secs((*tail_seconds).into());
+            after(&last_event_id(self.machine.settings.clock.now() - ago))
+        } else {
+            past.len()
+        })
     }
 
     /// Names the events that follow from a call.

@@ -8,9 +8,9 @@ use std::{
 use jiff::Timestamp;
 use prost::Message;
 use talos_proto::machine::{
-    Event, MachineStatusEvent, SequenceEvent, ServiceStateEvent,
+    Event, MachineStatusEvent, PhaseEvent, SequenceEvent, ServiceStateEvent, TaskEvent,
     machine_status_event::{MachineStage, MachineStatus, machine_status::UnmetCondition},
-    sequence_event, service_state_event,
+    phase_event, sequence_event, service_state_event, task_event,
 };
 use tokio::sync::broadcast;
 
@@ -49,9 +49,11 @@ impl Default for Chronicle {
 }
 
 impl Chronicle {
-    /// Forgets everything: the node starts anew.
+    /// Forgets everything: the node starts anew. The ids of events go on, since
+    /// whoever saw the last one before asks for those after it.
     pub(super) fn forget(&self) {
-        *self.told() = Told::default();
+        let mut told = self.told();
+        *told = Told { count: told.count, ..Told::default() };
     }
 
     /// What follows, follows from this call.
@@ -95,6 +97,16 @@ impl Chronicle {
         self.kernel(at, &format!("[talos] {name} sequence: {verb}"));
         let (sequence, action) = (name.to_owned(), action.into());
         self.event(at, "SequenceEvent", &SequenceEvent { sequence, action, error: None });
+    }
+
+    /// All services are about to be stopped, which is the last that a node that
+    /// stops tells of itself.
+    pub(super) fn stops_everything(&self, at: Timestamp) {
+        let (phase, task) = ("stopEverything".to_owned(), "stopAllServices".to_owned());
+        let action = phase_event::Action::Start.into();
+        self.event(at, "PhaseEvent", &PhaseEvent { phase, action });
+        let action = task_event::Action::Start.into();
+        self.event(at, "TaskEvent", &TaskEvent { task, action });
     }
 
     /// A service logs a line.
@@ -158,6 +170,16 @@ impl Chronicle {
 /// Returns a line as services begin theirs.
 pub(in crate::talos) fn stamped(at: Timestamp, text: &str) -> String {
     format!("{} {text}", at.strftime("%Y/%m/%d %H:%M:%S%.6f"))
+}
+
+/// Returns the id that no event up to a moment comes after.
+pub(in crate::talos) fn last_event_id(at: Timestamp) -> String {
+    id(at, u128::from(u64::MAX))
+}
+
+/// Says whether a text has the form of an event's id.
+pub(in crate::talos) fn is_event_id(text: &str) -> bool {
+    text.len() == ID_LENGTH as usize && text.bytes().all(|byte| ALPHABET.contains(&byte))
 }
 
 fn keep<T>(ring: &mut VecDeque<T>, item: T, most: usize) {

@@ -9,6 +9,7 @@ use std::{
 
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
 
 use super::{KnobsNow, State, chronicle::Chronicle, unmet};
 use crate::{
@@ -105,6 +106,12 @@ impl Machine {
     /// Returns how the version that runs talks.
     pub(in crate::talos) fn dialect(&self) -> crate::talos::Dialect {
         crate::talos::Dialect::of(&self.version())
+    }
+
+    /// Names the present life, as the kernel does.
+    pub(in crate::talos) fn boot_id(&self) -> Uuid {
+        let life = u128::from(self.facts.address.to_bits()) << 64 | u128::from(self.state().boots);
+        uuid::Builder::from_random_bytes(life.to_be_bytes()).into_uuid()
     }
 
     /// Makes resources say what the node knows.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
-pub(super) use chronicle::stamped;
+pub(super) use chronicle::{is_event_id, last_event_id, stamped};
 pub(super) use condition::unmet;
 pub(super) use machine::Machine;
 pub(super) use power::{Afterwards, Wipe};

@@ -55,8 +55,10 @@ impl Machine {
         let machine = Arc::clone(self);
         self.chronicle.because_of(actor);
         let name = stage.sequence();
-        self.chronicle.sequence(self.settings.clock.now(), name, Action::Start);
+        let now = self.settings.clock.now();
+        self.chronicle.sequence(now, name, Action::Start);
         self.change(|state| state.stage = stage);
+        self.chronicle.stops_everything(now);
         tokio::spawn(async move { machine.stop_and_go_on(wipe, afterwards, stage).await });
     }
 
@@ -112,7 +114,10 @@ impl Machine {
         *self.life.lock().unwrap_or_else(PoisonError::into_inner) = life.clone();
         self.chronicle.forget();
         self.chronicle.sequence(self.settings.clock.now(), "boot", Action::Start);
-        self.change(|state| state.stage = Stage::Booting);
+        self.change(|state| {
+            state.stage = Stage::Booting;
+            state.boots += 1;
+        });
         let machine = Arc::clone(self);
         tokio::spawn(async move {
             let lived = life.run_until_cancelled(machine.live()).await;

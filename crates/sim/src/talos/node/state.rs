@@ -32,6 +32,8 @@ pub(in crate::talos) struct State {
     pub(in crate::talos) installed: Option<String>,
     /// Whether it has installed itself to its disk since it was new.
     pub(in crate::talos) on_disk: bool,
+    /// How often it was started since it was new.
+    pub(in crate::talos) boots: u64,
 }
 
 /// How far etcd is on a node.
@@ -76,6 +78,7 @@ impl State {
             version: None,
             installed: None,
             on_disk: false,
+            boots: 0,
         }
     }
 
@@ -88,8 +91,8 @@ impl State {
         };
         let config = self.staged.take().or(self.config.take());
         let version = self.installed.take().or(self.version.take());
-        let on_disk = self.on_disk;
-        *self = Self { stage, config, etcd, version, on_disk, ..Self::off() };
+        let (on_disk, boots) = (self.on_disk, self.boots);
+        *self = Self { stage, config, etcd, version, on_disk, boots, ..Self::off() };
     }
 
     pub(in crate::talos) fn is_control_plane(&self) -> bool {

@@ -3,7 +3,9 @@
 use prost::Message;
 use prost_types::{ListValue, Struct, Value as ProtoValue, value::Kind};
 use serde_json::{Value, json};
-use talos_proto::specs::{BootstrapManifestsConfigSpec, KubeletConfigSpec, StaticPodStatusSpec};
+use talos_proto::specs::{
+    BootstrapManifestsConfigSpec, KubeletConfigSpec, NodenameSpec, StaticPodStatusSpec,
+};
 
 use super::{Described, describe::Known, store::described};
 use crate::talos::{MachineConfig, node::StaticPods};
@@ -20,12 +22,18 @@ pub(super) fn nodename(known: &Known<'_>) -> Vec<Described> {
     if known.state.config.is_none() {
         return Vec::new();
     }
+    let proto = NodenameSpec {
+        nodename: known.hostname.to_owned(),
+        hostname_version: "1".to_owned(),
+        skip_node_registration: false,
+    };
     let spec = json!({
-        "nodename": known.hostname,
-        "hostnameVersion": "1",
-        "skipNodeRegistration": false,
+        "nodename": proto.nodename,
+        "hostnameVersion": proto.hostname_version,
+        "skipNodeRegistration": proto.skip_node_registration,
     });
-    vec![described("Nodenames.kubernetes.talos.dev", "nodename", &spec)]
+    let described = described("Nodenames.kubernetes.talos.dev", "nodename", &spec);
+    vec![described.with_proto(proto.encode_to_vec())]
 }
 
 pub(super) fn node_status(known: &Known<'_>) -> Vec<Described> {
