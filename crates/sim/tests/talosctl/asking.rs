@@ -2,6 +2,7 @@
 //! written down.
 
 use std::collections::BTreeSet;
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
@@ -19,6 +20,19 @@ const HEALTH: &str = "250";
 const RESTART: &str = "100";
 /// How often talosctl is asked where it did not read what the node said.
 const TRIES: u32 = 10;
+
+/// Whom talosctl calls, and whom it means.
+#[derive(Clone, Copy)]
+pub(crate) struct Aim {
+    pub(crate) endpoint: Ipv4Addr,
+    pub(crate) node: Ipv4Addr,
+}
+
+impl Aim {
+    pub(crate) fn at(address: Ipv4Addr) -> Self {
+        Self { endpoint: address, node: address }
+    }
+}
 
 impl Script<'_> {
     pub(crate) fn bare(&mut self, step: &'static str, args: &[&str]) {
@@ -89,13 +103,13 @@ impl Script<'_> {
                 break (output, said);
             }
         };
-        let mut lines = normal(&said, self.ground.address());
+        let mut lines = normal(&said, &self.ground.addresses());
         lines.push(format!("exit code {:?}", output.status.code()));
         self.transcript.push((step, lines));
     }
 
     fn call(&self, args: &[&str]) -> Output {
-        let address = self.ground.address().to_string();
+        let (endpoint, node) = (self.aim.endpoint.to_string(), self.aim.node.to_string());
         let mut command = Command::new("timeout");
         let patience = match args {
             _ if args.contains(&"health") => HEALTH,
@@ -104,9 +118,9 @@ impl Script<'_> {
         };
         command.args(["--signal=KILL", patience]).arg(self.ctl.binary());
         command.env("HOME", self.folder.path()).env_remove("TALOSCONFIG").args(args);
-        command.args(["--nodes", &address]);
+        command.args(["--nodes", &node]);
         if !args.contains(&"--insecure") {
-            command.args(["--endpoints", &address]);
+            command.args(["--endpoints", &endpoint]);
         }
         command.output().unwrap()
     }

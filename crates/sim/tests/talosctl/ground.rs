@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-use rig::talos::{Talos, kubelet_settings};
+use rig::talos::{Talos, TalosNode, kubelet_settings};
 use serde_json::{Value, json};
 use sim::talos::{Node, NodeFacts, Settings, Stage};
 use sim::{Clock, Effects, Tempo};
@@ -21,6 +21,7 @@ pub(crate) enum Ground {
 
 pub(crate) struct Simulated {
     node: Node,
+    worker: Option<Node>,
     kubernetes: Arc<Kubernetes>,
 }
 
@@ -34,15 +35,20 @@ impl Simulated {
     }
 
     pub(crate) fn of_version(version: &str, place: u8) -> Self {
+        let kubernetes = Arc::new(Kubernetes::new(Tempo::times(SPEED)));
         let mut facts = NodeFacts::cloud_server("cp-1", Ipv4Addr::new(127, 94, 1, place));
-        "amd64".clone_into(&mut facts.arch);
         version.clone_into(&mut facts.version);
-        let tempo = Tempo::times(SPEED);
-        let kubernetes = Arc::new(Kubernetes::new(tempo));
-        let settings = Settings::new(tempo, Clock::real(), Effects::default());
-        let node = Node::start(facts, settings, kubernetes.clone());
+        let node = switch_on(facts, &kubernetes);
         kubernetes.is_around(&node);
-        Self { node, kubernetes }
+        Self { node, worker: None, kubernetes }
+    }
+
+    /// Adds a second machine.
+    pub(crate) fn with_worker(self) -> Self {
+        let [a, b, _, place] = self.node.facts().address.octets();
+        let facts = NodeFacts::cloud_server("w-1", Ipv4Addr::new(a, b, 2, place));
+        let worker = Some(switch_on(facts, &self.kubernetes));
+        Self { worker, ..self }
     }
 
     /// Gives the pods a network, so that the node gets ready.
@@ -52,9 +58,16 @@ impl Simulated {
     }
 }
 
+fn switch_on(mut facts: NodeFacts, kubernetes: &Arc<Kubernetes>) -> Node {
+    "amd64".clone_into(&mut facts.arch);
+    let settings = Settings::new(Tempo::times(SPEED), Clock::real(), Effects::default());
+    Node::start(facts, settings, kubernetes.clone())
+}
+
 impl Real {
     pub(crate) fn new(mut talos: Talos) -> Self {
         talos.add("cp-1").unwrap();
+        talos.add("w-1").unwrap();
         Self { talos }
     }
 }
@@ -64,6 +77,20 @@ impl Ground {
         match self {
             Self::Simulated(it) => it.node.facts().address,
             Self::Real(it) => it.talos.nodes()[0].address(),
+        }
+    }
+
+    /// Returns the address of the second machine, where there is one.
+    pub(crate) fn worker(&self) -> Ipv4Addr {
+        self.addresses()[1]
+    }
+
+    pub(crate) fn addresses(&self) -> Vec<Ipv4Addr> {
+        match self {
+            Self::Simulated(it) => {
+                [&it.node].into_iter().chain(&it.worker).map(|node| node.facts().address).collect()
+            }
+            Self::Real(it) => it.talos.nodes().iter().map(TalosNode::address).collect(),
         }
     }
 
@@ -86,6 +113,13 @@ impl Ground {
         match self {
             Self::Simulated(it) => it.node.stage() == Stage::Off,
             Self::Real(it) => !it.talos.nodes()[0].is_running(),
+        }
+    }
+
+    pub(crate) fn worker_is_off(&self) -> bool {
+        match self {
+            Self::Simulated(it) => it.worker.as_ref().is_none_or(|it| it.stage() == Stage::Off),
+            Self::Real(it) => !it.talos.nodes()[1].is_running(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What is around the simulated node: a Kubernetes that its control plane
 //! serves and its kubelet joins.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use serde_json::{Value, json};
@@ -22,7 +22,8 @@ pub(crate) struct Kubernetes {
     kube: Kube,
     tempo: Tempo,
     node: OnceLock<Node>,
-    running: Mutex<Vec<AbortHandle>>,
+    /// What runs for which node.
+    running: Mutex<Vec<(Ipv4Addr, AbortHandle)>>,
 }
 
 impl Kubernetes {
@@ -68,8 +69,9 @@ impl Kubernetes {
         }
     }
 
-    fn run(&self, task: impl Future<Output = ()> + Send + 'static) {
-        self.running.lock().unwrap().push(tokio::spawn(task).abort_handle());
+    fn run(&self, node: &NodeFacts, task: impl Future<Output = ()> + Send + 'static) {
+        let task = tokio::spawn(task).abort_handle();
+        self.running.lock().unwrap().push((node.address, task));
     }
 
     async fn tell(kube: Kube, node: Node) {
@@ -97,11 +99,11 @@ impl Surroundings for Kubernetes {
     fn control_plane_up(&self, node: &NodeFacts, config: &Arc<MachineConfig>) {
         let (kube, tempo, name) = (self.kube.clone(), self.tempo, node.hostname.clone());
         let (address, config) = (node.address, Arc::clone(config));
-        self.run(async move { kube.run_controllers(tempo).await });
+        self.run(node, async move { kube.run_controllers(tempo).await });
         let kube = self.kube.clone();
-        self.run(async move { kube.mirror_static_pods(&name, VERSION).await });
+        self.run(node, async move { kube.mirror_static_pods(&name, VERSION).await });
         let kube = self.kube.clone();
-        self.run(async move {
+        self.run(node, async move {
             let now = kube.clock().now();
             let pair = config.kubernetes_server(&[IpAddr::V4(address)], now).unwrap();
             let authority = &config.cluster.kubernetes_ca.certificate;
@@ -110,12 +112,16 @@ impl Surroundings for Kubernetes {
             let listener = TcpListener::bind((address, PORT)).await.unwrap();
             server.serve(listener, tls).await;
         });
-        if let Some(node) = self.node.get() {
-            self.run(Self::tell(self.kube.clone(), node.clone()));
+        if let Some(told) = self.node.get() {
+            self.run(node, Self::tell(self.kube.clone(), told.clone()));
         }
     }
 
-    fn kubelet_up(&self, node: &NodeFacts, hostname: &str, _: &Arc<MachineConfig>) {
+    fn kubelet_up(&self, node: &NodeFacts, hostname: &str, config: &Arc<MachineConfig>) {
+        if !config.is_control_plane() {
+            // It is gone before there is an API to register with.
+            return;
+        }
         let address = node.address.to_string();
         let settings = NodeSettings {
             labels: vec![(CONTROL_PLANE.to_owned(), String::new())],
@@ -124,11 +130,12 @@ impl Surroundings for Kubernetes {
         };
         let (kube, tempo, (_, trouble)) =
             (self.kube.clone(), self.tempo, watch::channel(Trouble::default()));
-        self.run(async move { kube.run_kubelet(settings, tempo, trouble).await });
+        self.run(node, async move { kube.run_kubelet(settings, tempo, trouble).await });
     }
 
-    fn kubernetes_down(&self, _: &NodeFacts) {
-        for task in self.running.lock().unwrap().drain(..) {
+    fn kubernetes_down(&self, node: &NodeFacts) {
+        let mut running = self.running.lock().unwrap();
+        for (_, task) in running.extract_if(.., |(address, _)| *address == node.address) {
             task.abort();
         }
     }

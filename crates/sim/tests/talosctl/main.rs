@@ -13,6 +13,7 @@ mod restart;
 mod script;
 mod tls;
 mod transcript;
+mod worker;
 
 use ground::{Ground, Real, Simulated};
 use script::Script;
@@ -28,7 +29,7 @@ async fn talosctl_sees_no_other_differences_than_the_known_ones() {
     let ctl = talos.talosctl().clone();
     let seen = tokio::task::spawn_blocking({
         let ctl = ctl.clone();
-        move || Script::new(&ctl, Ground::Simulated(Simulated::new(1))).run()
+        move || Script::new(&ctl, Ground::Simulated(Simulated::new(1).with_worker())).run()
     });
     let simulated = seen.await.unwrap();
     let real = Real::new(talos);

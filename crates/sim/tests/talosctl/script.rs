@@ -6,6 +6,7 @@ use rig::talos::Talosctl;
 use serde_json::json;
 use tempfile::TempDir;
 
+use crate::asking::Aim;
 use crate::ground::Ground;
 use crate::transcript::Transcript;
 
@@ -13,6 +14,7 @@ use crate::transcript::Transcript;
 pub(crate) struct Script<'a> {
     pub(crate) ctl: &'a Talosctl,
     pub(crate) ground: Ground,
+    pub(crate) aim: Aim,
     pub(crate) folder: TempDir,
     pub(crate) transcript: Transcript,
 }
@@ -20,15 +22,18 @@ pub(crate) struct Script<'a> {
 impl<'a> Script<'a> {
     pub(crate) fn new(ctl: &'a Talosctl, ground: Ground) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        Self { ctl, ground, folder, transcript: Vec::new() }
+        let aim = Aim::at(ground.address());
+        Self { ctl, ground, aim, folder, transcript: Vec::new() }
     }
 
     /// Goes through all steps and returns what was printed.
     pub(crate) fn run(mut self) -> Transcript {
         self.generate();
         self.maintenance();
+        self.worker_alone();
         self.take_config();
         self.configured();
+        self.worker_joined();
         self.bootstrap();
         self.reads();
         self.health();
@@ -38,12 +43,12 @@ impl<'a> Script<'a> {
 
     /// Two clusters, one of them foreign, in the form that every version takes.
     pub(crate) fn generate(&self) {
-        self.generate_as(&["--talos-version=v1.12"], &["patch", "plain", "host"]);
+        self.generate_as(&["--talos-version=v1.12"], &["patch", "plain"]);
     }
 
     /// From talosctl's own form to a control plane whose static pods run.
     pub(crate) fn take_many_documents(&self) {
-        self.generate_as(&[], &["host"]);
+        self.generate_as(&[], &[]);
         let config = self.path("ours/controlplane.yaml");
         let kinds = fs::read_to_string(&config).unwrap().matches("\nkind: Kube").count();
         assert!(kinds > 10, "it has {kinds} documents about Kubernetes");
@@ -71,8 +76,11 @@ impl<'a> Script<'a> {
             },
         });
         fs::write(self.file("plain.yaml"), plain.to_string()).unwrap();
-        let host = "apiVersion: v1alpha1\nkind: HostnameConfig\nhostname: cp-1\nauto: \"off\"\n";
-        fs::write(self.file("host.yaml"), host).unwrap();
+        for name in ["cp-1", "w-1"] {
+            let host = format!("hostname: {name}\nauto: \"off\"\n");
+            let host = format!("apiVersion: v1alpha1\nkind: HostnameConfig\n{host}");
+            fs::write(self.file(&format!("{name}.yaml")), host).unwrap();
+        }
         for name in ["ours", "foreign"] {
             let endpoint = format!("https://{}:6443", self.ground.address());
             let patch =
@@ -80,8 +88,13 @@ impl<'a> Script<'a> {
             let patches: Vec<_> = patches.iter().map(patch).collect();
             let output = format!("--output={}", self.path(name));
             let args = ["gen", "config", "judged", &endpoint, &output];
-            let more =
-                ["--kubernetes-version=1.36.3", "--with-docs=false", "--with-examples=false"];
+            let more = [
+                "--kubernetes-version=1.36.3",
+                "--with-docs=false",
+                "--with-examples=false",
+                &format!("--config-patch-control-plane=@{}", self.path("cp-1.yaml")),
+                &format!("--config-patch-worker=@{}", self.path("w-1.yaml")),
+            ];
             let patches: Vec<_> = patches.iter().map(String::as_str).collect();
             self.ctl.run(&[&args[..], form, &more, &patches].concat()).unwrap();
         }
