@@ -1,7 +1,9 @@
-//! What the nodes of one cluster share: trustd, etcd, and knowing each other.
+//! What the nodes of one cluster share: where trustd is, etcd, and knowing each
+//! other.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
+    net::Ipv4Addr,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -19,9 +21,13 @@ pub struct Clusters {
 #[derive(Clone, Debug, Default)]
 pub struct Cluster {
     state: Arc<watch::Sender<State>>,
-    /// The control planes that sign certificates, by their address: apart from
+    /// The addresses of the control planes that sign certificates: apart from
     /// the rest, since every worker waits for one and for nothing else.
-    trustd: Arc<watch::Sender<BTreeMap<String, Trust>>>,
+    ///
+    /// A real worker has them from the endpoint of its configuration or from
+    /// discovery. Endpoints of simulated clusters may be names that nobody
+    /// resolves, so the nodes find each other here.
+    trustd: Arc<watch::Sender<BTreeSet<Ipv4Addr>>>,
 }
 
 /// A node as the others of its cluster know it.
@@ -51,14 +57,6 @@ struct State {
     etcds: Vec<Etcd>,
     /// Counts members that ever were, so that no id comes twice.
     generation: u64,
-}
-
-/// What a node has to know for a control plane to sign its certificate.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Trust {
-    token: String,
-    authority: String,
-    key: Option<String>,
 }
 
 impl Clusters {
@@ -106,26 +104,18 @@ impl Cluster {
     pub(super) fn leave(&self, node: &NodeFacts) {
         let address = node.address.to_string();
         self.state.send_modify(|state| drop(state.peers.remove(&address)));
-        self.trustd.send_if_modified(|trustd| trustd.remove(&address).is_some());
+        self.trustd.send_if_modified(|trustd| trustd.remove(&node.address));
     }
 
     /// A control plane signs certificates from now on.
-    pub(super) fn open_trustd(&self, node: &NodeFacts, config: &MachineConfig) {
-        let trust = Trust::of(config);
-        self.trustd.send_modify(|trustd| drop(trustd.insert(node.address.to_string(), trust)));
+    pub(super) fn open_trustd(&self, node: &NodeFacts) {
+        self.trustd.send_if_modified(|trustd| trustd.insert(node.address));
     }
 
-    /// Tells of every control plane that begins or ends to sign.
-    pub(super) fn signers(&self) -> watch::Receiver<impl Sized + use<>> {
+    /// Returns the control planes that sign certificates, and tells of every
+    /// change.
+    pub(super) fn signers(&self) -> watch::Receiver<BTreeSet<Ipv4Addr>> {
         self.trustd.subscribe()
-    }
-
-    /// Asks the control planes to sign a certificate: returns the key of the
-    /// authority where one of them answers to the token.
-    pub(super) fn ask_trustd(&self, config: &MachineConfig) -> Option<String> {
-        let asks = Trust::of(config);
-        let trustd = self.trustd.borrow();
-        trustd.values().find(|trust| trust.answers(&asks)).and_then(|trust| trust.key.clone())
     }
 
     /// Starts a new etcd with a node as its first member.
@@ -181,21 +171,5 @@ impl State {
     fn newcomer(&mut self, hostname: &str, address: &str) -> EtcdMember {
         self.generation += 1;
         EtcdMember::new("etcd", hostname, address, self.generation)
-    }
-}
-
-impl Trust {
-    fn of(config: &MachineConfig) -> Self {
-        Self {
-            token: config.token.clone(),
-            authority: config.machine_ca.certificate.clone(),
-            key: config.machine_ca.key.clone(),
-        }
-    }
-
-    /// Says whether two nodes trust each other: the token is right, and the
-    /// control plane's own certificate is of the authority that the node knows.
-    fn answers(&self, asks: &Self) -> bool {
-        self.token == asks.token && self.authority == asks.authority
     }
 }

@@ -14,8 +14,10 @@
 //!                Bootstrap ─► etcd ─► static pods ─► the Kubernetes API may start
 //! ```
 //!
-//! What the nodes of a cluster share is a [`Cluster`]: trustd, etcd, and knowing
-//! each other. Everything else around a node, Kubernetes above all, is behind
+//! Trustd is real, too: gRPC over TLS on port 50001 of each control plane.
+//!
+//! What the nodes of a cluster share is a [`Cluster`]: where trustd is, etcd,
+//! and knowing each other. Everything else around a node, Kubernetes above all, is behind
 //! the trait [`Surroundings`]. What is wrong with a node is in its [`Knobs`].
 //!
 //! Written from recordings of Talos 1.14 and from its interface definitions; it
@@ -42,6 +44,7 @@ mod settings;
 mod surroundings;
 mod timestamp;
 mod tls;
+mod trustd;
 
 pub use cluster::{Cluster, Clusters, Peer};
 pub use etcd::{Etcd, EtcdMember};
@@ -53,6 +56,7 @@ pub use node::{Node, Stage};
 pub use pki::PkiError;
 pub use settings::{Delays, Knobs, Settings};
 pub use surroundings::{KubernetesNode, Surroundings};
+pub use trustd::TRUSTD_PORT;
 
 /// The port of a node's API.
 pub const API_PORT: u16 = 50_000;

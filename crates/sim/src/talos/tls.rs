@@ -76,7 +76,8 @@ impl Tls {
     }
 }
 
-fn provider() -> Arc<CryptoProvider> {
+/// Returns the cryptography of all sides.
+pub(super) fn provider() -> Arc<CryptoProvider> {
     Arc::new(ring::default_provider())
 }
 

@@ -181,6 +181,11 @@ pub(crate) fn insecure() -> ClientConfig {
     )
 }
 
+/// TLS that trusts an authority and shows no certificate.
+pub(crate) fn trusting(authority: &Authority) -> ClientConfig {
+    settle(builder().with_root_certificates(roots(authority)).with_no_client_auth())
+}
+
 /// TLS that shows a certificate, and trusts the authority or everybody.
 pub(crate) fn mutual(authority: Option<&Authority>, pair: &Pair) -> ClientConfig {
     let chain = CertificateDer::pem_slice_iter(pair.certificate.as_bytes());
@@ -188,10 +193,7 @@ pub(crate) fn mutual(authority: Option<&Authority>, pair: &Pair) -> ClientConfig
     let key = PrivateKeyDer::from_pem_slice(pair.key.as_bytes()).unwrap();
     let config = match authority {
         Some(authority) => {
-            let mut roots = RootCertStore::empty();
-            let root = CertificateDer::from_pem_slice(authority.certificate.as_bytes()).unwrap();
-            roots.add(root).unwrap();
-            builder().with_root_certificates(roots).with_client_auth_cert(chain, key)
+            builder().with_root_certificates(roots(authority)).with_client_auth_cert(chain, key)
         }
         None => builder()
             .dangerous()
@@ -199,6 +201,13 @@ pub(crate) fn mutual(authority: Option<&Authority>, pair: &Pair) -> ClientConfig
             .with_client_auth_cert(chain, key),
     };
     settle(config.unwrap())
+}
+
+fn roots(authority: &Authority) -> RootCertStore {
+    let mut roots = RootCertStore::empty();
+    let root = CertificateDer::from_pem_slice(authority.certificate.as_bytes()).unwrap();
+    roots.add(root).unwrap();
+    roots
 }
 
 fn builder() -> rustls::ConfigBuilder<ClientConfig, rustls::WantsVerifier> {

@@ -14,4 +14,5 @@ mod openssl;
 mod power;
 mod scale;
 mod secrets;
+mod trustd;
 mod world;

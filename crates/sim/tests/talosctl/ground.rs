@@ -17,6 +17,8 @@ const SPEED: u32 = 10;
 pub(crate) enum Ground {
     Simulated(Simulated),
     Real(Box<Real>),
+    /// A simulated control plane, and a real worker.
+    Mixed(Simulated, Box<Real>),
 }
 
 pub(crate) struct Simulated {
@@ -35,8 +37,12 @@ impl Simulated {
     }
 
     pub(crate) fn of_version(version: &str, place: u8) -> Self {
+        Self::at(Ipv4Addr::new(127, 94, 1, place), version)
+    }
+
+    pub(crate) fn at(address: Ipv4Addr, version: &str) -> Self {
         let kubernetes = Arc::new(Kubernetes::new(Tempo::times(SPEED)));
-        let mut facts = NodeFacts::cloud_server("cp-1", Ipv4Addr::new(127, 94, 1, place));
+        let mut facts = NodeFacts::cloud_server("cp-1", address);
         version.clone_into(&mut facts.version);
         let node = switch_on(facts, &kubernetes);
         kubernetes.is_around(&node);
@@ -70,14 +76,20 @@ impl Real {
         talos.add("w-1").unwrap();
         Self { talos }
     }
+
+    pub(crate) fn worker(mut talos: Talos) -> Self {
+        talos.add("w-1").unwrap();
+        Self { talos }
+    }
+
+    fn addresses(&self) -> impl Iterator<Item = Ipv4Addr> {
+        self.talos.nodes().iter().map(TalosNode::address)
+    }
 }
 
 impl Ground {
     pub(crate) fn address(&self) -> Ipv4Addr {
-        match self {
-            Self::Simulated(it) => it.node.facts().address,
-            Self::Real(it) => it.talos.nodes()[0].address(),
-        }
+        self.addresses()[0]
     }
 
     /// Returns the address of the second machine, where there is one.
@@ -90,7 +102,10 @@ impl Ground {
             Self::Simulated(it) => {
                 [&it.node].into_iter().chain(&it.worker).map(|node| node.facts().address).collect()
             }
-            Self::Real(it) => it.talos.nodes().iter().map(TalosNode::address).collect(),
+            Self::Real(it) => it.addresses().collect(),
+            Self::Mixed(it, worker) => {
+                [it.node.facts().address].into_iter().chain(worker.addresses()).collect()
+            }
         }
     }
 
@@ -99,7 +114,7 @@ impl Ground {
     pub(crate) fn patch(&self) -> Value {
         let registry = match self {
             Self::Simulated(_) => "192.0.2.1:5000".to_owned(),
-            Self::Real(it) => it.talos.registry().host(),
+            Self::Real(it) | Self::Mixed(_, it) => it.talos.registry().host(),
         };
         let endpoint = format!("http://{registry}");
         let mirror = json!({ "endpoints": [endpoint], "skipFallback": true });
@@ -111,7 +126,7 @@ impl Ground {
 
     pub(crate) fn is_off(&self) -> bool {
         match self {
-            Self::Simulated(it) => it.node.stage() == Stage::Off,
+            Self::Simulated(it) | Self::Mixed(it, _) => it.node.stage() == Stage::Off,
             Self::Real(it) => !it.talos.nodes()[0].is_running(),
         }
     }
@@ -119,7 +134,9 @@ impl Ground {
     pub(crate) fn worker_is_off(&self) -> bool {
         match self {
             Self::Simulated(it) => it.worker.as_ref().is_none_or(|it| it.stage() == Stage::Off),
-            Self::Real(it) => !it.talos.nodes()[1].is_running(),
+            Self::Real(it) | Self::Mixed(_, it) => {
+                it.talos.nodes().last().is_none_or(|worker| !worker.is_running())
+            }
         }
     }
 }

@@ -79,3 +79,17 @@ async fn talosctl_changes_an_old_version_as_it_did_then() {
     });
     judged.await.unwrap();
 }
+
+/// A real worker asks a simulated control plane for its certificate, and serves
+/// with it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_simulated_control_plane_signs_for_a_real_worker() {
+    let Some(talos) = rig::need::talos() else { return };
+    let ctl = talos.talosctl().clone();
+    let judged = tokio::task::spawn_blocking(move || {
+        let control_plane = Simulated::at(talos.gateway(), "v1.14.1");
+        let worker = Box::new(Real::worker(talos));
+        Script::new(&ctl, Ground::Mixed(control_plane, worker)).worker_is_signed();
+    });
+    judged.await.unwrap();
+}

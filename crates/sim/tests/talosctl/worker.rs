@@ -56,6 +56,18 @@ impl Script<'_> {
         });
     }
 
+    /// From two bare machines to a worker with a certificate that the other one
+    /// signed.
+    pub(crate) fn worker_is_signed(&mut self) {
+        self.generate();
+        self.worker_alone();
+        let config = self.path("ours/controlplane.yaml");
+        self.settle("the config", &["apply-config", "-f", &config, "--insecure"], |_| true);
+        self.at_worker(|script| {
+            script.settle("a certificate", &["get", "machinetype"], |it| it.contains("worker"));
+        });
+    }
+
     fn at_worker(&mut self, look: impl FnOnce(&mut Self)) {
         let before = self.aim;
         self.aim = Aim::at(self.ground.worker());

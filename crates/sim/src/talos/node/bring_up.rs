@@ -1,18 +1,26 @@
 //! One life of a node, from power on until something ends it.
 
-use std::{io, sync::Arc};
+use std::{error::Error, io, net::Ipv4Addr, sync::Arc, time::Duration};
 
-use thiserror::Error;
+use thiserror::Error as ThisError;
 use tokio::net::TcpListener;
 
-use super::{Machine, Stage};
+use super::{Machine, Stage, stamped};
 use crate::talos::{
-    API_PORT, Knobs, MachineConfig, PkiError, api, machine_config::PemPair, pki, server::ApiServer,
-    services::ServiceState, tls::Tls,
+    API_PORT, Knobs, MachineConfig, PkiError, TRUSTD_PORT, api,
+    machine_config::PemPair,
+    pki::{self, Unsigned},
+    server::ApiServer,
+    services::ServiceState,
+    tls::Tls,
+    trustd::{self, Signed, Signer},
 };
 
+/// When a question that was lost on its way is asked again, in real time.
+const ASK_AGAIN: Duration = Duration::from_secs(5);
+
 /// What ends a life before its time.
-#[derive(Debug, Error)]
+#[derive(Debug, ThisError)]
 pub(super) enum LifeError {
     #[error("could not listen on the node's address: {0}")]
     Listen(io::Error),
@@ -84,9 +92,9 @@ impl Machine {
         config: &Arc<MachineConfig>,
     ) -> Result<(), LifeError> {
         let signed = if config.is_control_plane() {
-            config.machine_ca.clone()
+            self.signed_by_itself(config, &config.machine_ca)?
         } else {
-            self.signed_by_trustd(config).await
+            self.signed_by_trustd(config).await?
         };
         let wrong = |knobs: &Knobs| (knobs.foreign_authority, knobs.loses_client_certificates);
         let mut now = wrong(&self.knobs.borrow());
@@ -102,28 +110,62 @@ impl Machine {
         }
     }
 
-    fn mutual(&self, config: &MachineConfig, signed: &PemPair) -> Result<Tls, PkiError> {
-        let authority = self.authority(signed)?;
-        let identity = self.identity(config, &authority)?;
-        let deaf = self.knobs.borrow().loses_client_certificates;
-        Tls::mutual(identity, &authority.certificate, deaf)
+    fn mutual(&self, config: &MachineConfig, signed: &Signed) -> Result<Tls, PkiError> {
+        let (foreign, deaf) = {
+            let knobs = self.knobs.borrow();
+            (knobs.foreign_authority, knobs.loses_client_certificates)
+        };
+        let Signed { identity, authority } = if foreign {
+            self.signed_by_itself(config, &self.foreign_authority()?)?
+        } else {
+            signed.clone()
+        };
+        Tls::mutual(identity, &authority, deaf)
     }
 
-    /// Asks the control planes for a certificate until one answers.
-    async fn signed_by_trustd(&self, config: &MachineConfig) -> PemPair {
-        let cluster = self.surroundings.cluster(config);
-        let mut changes = cluster.signers();
-        let key = loop {
-            changes.mark_unchanged();
+    /// Signs its own certificate, as a node with the key of an authority does.
+    fn signed_by_itself(
+        &self,
+        config: &MachineConfig,
+        authority: &PemPair,
+    ) -> Result<Signed, PkiError> {
+        let identity = self.identity(config, authority)?;
+        Ok(Signed { identity, authority: authority.certificate.clone() })
+    }
+
+    /// Asks the control planes for a certificate until one signs.
+    async fn signed_by_trustd(&self, config: &MachineConfig) -> Result<Signed, PkiError> {
+        let unsigned = Unsigned::new(&self.hostname(), &self.names(config), &self.addresses())?;
+        let mut signers = self.surroundings.cluster(config).signers();
+        loop {
             self.knobs_are(|knobs| !knobs.cut_off).await;
-            if let Some(key) = cluster.ask_trustd(config) {
-                break key;
+            let now: Vec<_> = signers.borrow_and_update().iter().copied().collect();
+            let mut lost = false;
+            for address in now {
+                match trustd::ask(address, config, &unsigned).await {
+                    Ok(signed) => return Ok(signed),
+                    Err(error) => {
+                        lost |= error.is_lost();
+                        self.unsigned_because(address, &error);
+                    }
+                }
             }
             // A change comes before the next question, which comes late.
-            let _ = changes.changed().await;
+            let change = signers.changed();
+            if lost {
+                let _ = tokio::time::timeout(ASK_AGAIN, change).await;
+            } else {
+                let _ = change.await;
+            }
             self.pass(self.settings.delays.trustd_poll).await;
-        };
-        PemPair { key: Some(key), ..config.machine_ca.clone() }
+        }
+    }
+
+    /// Says in the node's log why nobody signed.
+    fn unsigned_because(&self, address: Ipv4Addr, error: &dyn Error) {
+        let reason = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+        let line = format!("failed to sign API server CSR: {address}: {reason}");
+        self.chronicle.log("machined", &stamped(self.settings.clock.now(), &line));
     }
 
     /// Returns the authority that the node goes by instead of the right one.
@@ -149,10 +191,24 @@ impl Machine {
         config: &MachineConfig,
         authority: &PemPair,
     ) -> Result<Arc<rustls::sign::CertifiedKey>, PkiError> {
-        let hostname = self.hostname();
-        let mut names = config.cert_sans.clone();
-        names.push(hostname.clone());
+        let (hostname, names) = (self.hostname(), self.names(config));
         pki::api(authority, &hostname, &names, &self.addresses(), self.settings.clock.now())
+    }
+
+    /// Returns the names that a certificate of the node is for.
+    fn names(&self, config: &MachineConfig) -> Vec<String> {
+        config.cert_sans.iter().cloned().chain([self.hostname()]).collect()
+    }
+
+    /// Signs the certificates of workers, without end.
+    pub(super) async fn sign(&self, config: &MachineConfig) -> Result<(), LifeError> {
+        let tls = Tls::open(self.identity(config, &config.machine_ca)?)?;
+        let address = (self.facts.address, TRUSTD_PORT);
+        let listener = TcpListener::bind(address).await.map_err(LifeError::Listen)?;
+        self.change(|state| state.services.healthy("trustd"));
+        self.surroundings.cluster(config).open_trustd(&self.facts);
+        trustd::serve(listener, &tls, Signer::of(config, &self.settings.clock)).await;
+        Ok(())
     }
 
     async fn listen(self: &Arc<Self>, tls: Tls) -> Result<(), LifeError> {

@@ -99,10 +99,8 @@ impl Machine {
 
     async fn trustd(&self, config: &MachineConfig) {
         self.knobs_are(|knobs| !knobs.clock_out_of_sync).await;
-        self.change(|state| state.services.healthy("trustd"));
-        let cluster = self.state().cluster.clone();
-        if let Some(cluster) = cluster {
-            cluster.open_trustd(&self.facts, config);
+        if let Err(error) = self.sign(config).await {
+            self.change(|state| state.failure = Some(error.to_string()));
         }
     }
 

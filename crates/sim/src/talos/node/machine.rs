@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use tokio::sync::watch;
+use tokio::{sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -42,6 +42,8 @@ pub(in crate::talos) struct Machine {
     pub(super) foreign: OnceLock<PemPair>,
     /// Ends the present life.
     pub(super) life: Mutex<CancellationToken>,
+    /// The task of the life that began last.
+    pub(super) task: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Machine {
@@ -62,6 +64,7 @@ impl Machine {
             server: Mutex::default(),
             foreign: OnceLock::new(),
             life: Mutex::default(),
+            task: Mutex::default(),
         }
     }
 

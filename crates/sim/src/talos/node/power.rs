@@ -6,6 +6,7 @@ use std::{
 };
 
 use talos_proto::machine::sequence_event::Action;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::{EtcdPhase, Machine, Stage};
@@ -78,6 +79,8 @@ impl Machine {
             return;
         }
         self.end(stage);
+        let life = self.task.lock().unwrap_or_else(PoisonError::into_inner).take();
+        over(life).await;
         if then == Afterwards::Halt || !self.surroundings.restarts(&self.facts) {
             self.change(|state| state.stage = Stage::Off);
             self.surroundings.powered_off(&self.facts);
@@ -119,12 +122,15 @@ impl Machine {
             state.boots += 1;
         });
         let machine = Arc::clone(self);
-        tokio::spawn(async move {
+        let mut task = self.task.lock().unwrap_or_else(PoisonError::into_inner);
+        let former = task.take();
+        *task = Some(tokio::spawn(async move {
+            over(former).await;
             let lived = life.run_until_cancelled(machine.live()).await;
             if let Some(Err(error)) = lived {
                 machine.change(|state| state.failure = Some(error.to_string()));
             }
-        });
+        }));
     }
 
     /// Ends the present life: nothing listens, and the others notice.
@@ -159,5 +165,13 @@ impl Machine {
                 server.refuse(false);
             }
         });
+    }
+}
+
+/// Waits until nothing is left of a life that was told to end: whoever begins
+/// the next one, on this machine or on another, may need its ports.
+async fn over(life: Option<JoinHandle<()>>) {
+    if let Some(life) = life {
+        let _ = life.await;
     }
 }

@@ -1,5 +1,7 @@
 //! Certificates of a node, made as Talos makes them.
 
+mod request;
+
 use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
@@ -14,6 +16,8 @@ use rustls::{
     sign::CertifiedKey,
 };
 use thiserror::Error;
+
+pub(super) use request::{Request, Unsigned};
 
 use super::machine_config::PemPair;
 use crate::clock::since_epoch;
@@ -179,14 +183,16 @@ fn server(
     params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
     params.use_authority_key_identifier_extension = true;
     valid_for(&mut params, now, API_VALIDITY);
-    for name in names {
-        params.subject_alt_names.push(match name.parse() {
-            Ok(address) => SanType::IpAddress(address),
-            Err(_) => SanType::DnsName(name.as_str().try_into()?),
-        });
-    }
-    params.subject_alt_names.extend(addresses.iter().copied().map(SanType::IpAddress));
+    params.subject_alt_names = alternatives(names, addresses)?;
     Ok(params)
+}
+
+fn alternatives(names: &[String], addresses: &[IpAddr]) -> Result<Vec<SanType>, rcgen::Error> {
+    let by_name = names.iter().map(|name| match name.parse() {
+        Ok(address) => Ok(SanType::IpAddress(address)),
+        Err(_) => Ok(SanType::DnsName(name.as_str().try_into()?)),
+    });
+    by_name.chain(addresses.iter().map(|address| Ok(SanType::IpAddress(*address)))).collect()
 }
 
 fn named(kind: DnType, name: &str) -> DistinguishedName {
