@@ -199,7 +199,9 @@ async fn watchers_see_the_machine_become_ready() {
         let expected = if versions.is_empty() { EventType::Created } else { EventType::Updated };
         assert_eq!(event.event_type(), expected);
         versions.push(resource.metadata.as_ref().unwrap().version.parse::<u64>().unwrap());
-        if resource.spec.as_ref().unwrap().yaml_spec.contains("ready: true") {
+        // It is ready a moment before its boot sequence has ended.
+        let status = &resource.spec.as_ref().unwrap().yaml_spec;
+        if status.contains("ready: true") && status.contains("stage: running") {
             break;
         }
     }
