@@ -160,7 +160,7 @@ impl Deletion {
             (Value::Object(fields), _) if below.is_empty() => {
                 let is_table = matches!(
                     place.rule(),
-                    Rule::Table | Rule::Free | Rule::Whole | Rule::Arguments
+                    Rule::Table | Rule::Texts | Rule::Free | Rule::Whole | Rule::Arguments
                 );
                 // A field that Talos knows is always there, set or not.
                 match fields.remove(step) {

@@ -91,8 +91,12 @@ fn merge_scalar(
     scalar: &Scalar,
     place: &mut Place<'_>,
 ) -> Result<(), Mistake> {
-    let value = new.value(place);
     let rule = place.rule();
+    // A field that holds a text is for texts: there `0` and `True` are what they look like.
+    let value = match (&*old, rule) {
+        (_, Rule::Free) | (Value::Bool(_) | Value::Number(_), _) => new.value(place),
+        _ => scalar.text.clone().into(),
+    };
     let is_zero = value == 0 || scalar.text.is_empty();
     if is_zero && rule != Rule::ZeroCounts {
         return Ok(());

@@ -73,7 +73,7 @@ impl Scalar {
     }
 
     fn value(&self, place: &Place<'_>) -> Value {
-        if !self.plain {
+        if !self.plain || (place.is_text() && !self.is_null()) {
             return self.text.clone().into();
         }
         match self.text.as_str() {
@@ -113,7 +113,9 @@ fn number(text: &str) -> Option<Number> {
         _ => digits.parse(),
     };
     if let Ok(whole) = whole {
-        return Number::from_i128(if negative { -whole } else { whole });
+        let whole = if negative { -whole } else { whole };
+        // What does not fit into 64 bits is no whole number any more.
+        return Number::from_i128(whole).or_else(|| whole.to_string().parse().ok());
     }
     // Rust's parser also takes words such as `inf`.
     let fraction = plain.contains(|byte: char| byte.is_ascii_digit());

@@ -4,7 +4,7 @@
 //! replaces the old one unless it is empty or zero.
 
 use Rule::{
-    Arguments, Free, Interfaces, Keyed, KeyedWhole, Mode, Replaced, Standing, Table, Whole,
+    Arguments, Free, Interfaces, Keyed, KeyedWhole, Mode, Replaced, Standing, Table, Texts, Whole,
     ZeroCounts,
 };
 
@@ -15,7 +15,7 @@ pub(super) enum Rule {
     Usual,
     /// The new value takes the place of the old one, whatever they hold.
     Replaced,
-    /// A mapping whose values are replaced, never merged.
+    /// A mapping of texts or lists of them, which are replaced, never merged.
     Arguments,
     /// A list whose elements are merged where this key is equal.
     Keyed(&'static str),
@@ -25,6 +25,8 @@ pub(super) enum Rule {
     Interfaces,
     /// A mapping with keys of its owner's choice.
     Table,
+    /// The same, of texts: `0` and `True` are what they look like.
+    Texts,
     /// Anything: what is in it has no fields that Talos knows.
     Free,
     /// The same, replaced as a whole.
@@ -46,6 +48,9 @@ pub(super) struct Place<'a> {
 
 /// The name of the kind that has none.
 pub(super) const MAIN: &str = "v1alpha1";
+
+/// What stands for the value of an operation, which is in no document.
+pub(super) const VALUE: &str = "value";
 
 /// `*` is any kind, or one step of a path.
 const RULES: &[(&str, &str, Rule)] = &[
@@ -77,26 +82,27 @@ const RULES: &[(&str, &str, Rule)] = &[
     (MAIN, "cluster.*.extraArgs", Arguments),
     ("*", "extraArgs", Arguments),
     // Keys of the owner's choice.
-    (MAIN, "machine.env", Table),
-    (MAIN, "machine.sysctls", Table),
-    (MAIN, "machine.sysfs", Table),
+    (MAIN, "machine.env", Texts),
+    (MAIN, "machine.sysctls", Texts),
+    (MAIN, "machine.sysfs", Texts),
     (MAIN, "machine.registries.mirrors", Table),
     (MAIN, "machine.registries.config", Table),
-    (MAIN, "machine.nodeLabels", Table),
-    (MAIN, "machine.nodeAnnotations", Table),
-    (MAIN, "machine.nodeTaints", Table),
-    (MAIN, "cluster.*.env", Table),
-    (MAIN, "cluster.extraManifestHeaders", Table),
-    ("EnvironmentConfig", "variables", Table),
+    (MAIN, "machine.nodeLabels", Texts),
+    (MAIN, "machine.nodeAnnotations", Texts),
+    (MAIN, "machine.nodeTaints", Texts),
+    (MAIN, "cluster.*.env", Texts),
+    (MAIN, "cluster.extraManifestHeaders", Texts),
+    ("EnvironmentConfig", "variables", Texts),
     ("EthernetConfig", "features", Table),
-    ("KubeExternalManifestConfig", "headers", Table),
-    ("KubeNodeConfig", "labels", Table),
-    ("KubeNodeConfig", "annotations", Table),
-    ("KubeNodeConfig", "taints", Table),
-    ("SysctlConfig", "params", Table),
-    ("SysfsConfig", "params", Table),
-    ("*", "env", Table),
+    ("KubeExternalManifestConfig", "headers", Texts),
+    ("KubeNodeConfig", "labels", Texts),
+    ("KubeNodeConfig", "annotations", Texts),
+    ("KubeNodeConfig", "taints", Texts),
+    ("SysctlConfig", "params", Texts),
+    ("SysfsConfig", "params", Texts),
+    ("*", "env", Texts),
     // What is not Talos's own.
+    (VALUE, VALUE, Free),
     (MAIN, "machine.kubelet.extraConfig", Free),
     (MAIN, "machine.kubelet.credentialProviderConfig", Free),
     (MAIN, "machine.pods.[]", Free),
@@ -180,6 +186,13 @@ impl<'a> Place<'a> {
         if free { Free } else { self.rule_at(self.path.len()) }
     }
 
+    /// Whether whatever stands here is a text.
+    pub(super) fn is_text(&self) -> bool {
+        let element = usize::from(self.path.last().is_some_and(|step| step == "[]"));
+        let depth = self.path.len().saturating_sub(1 + element);
+        matches!(self.rule_at(depth), Texts | Arguments)
+    }
+
     /// Returns the path as people write it.
     pub(super) fn path(&self) -> String {
         written(&self.path)
@@ -228,5 +241,18 @@ mod tests {
         assert_eq!(rule(MAIN, &["machine", "registries", "mirrors", "docker.io"]), Rule::Usual);
         assert_eq!(rule("BondConfig", &["mtu"]), Rule::Usual);
         assert_eq!(rule("BondConfig", &["miimon"]), ZeroCounts);
+    }
+
+    #[test]
+    fn what_is_in_a_table_of_texts_is_a_text() {
+        let is_text = |kind, path: &[&str]| {
+            Place::at(kind, path.iter().map(|&step| step.to_owned()).collect()).is_text()
+        };
+        assert!(is_text(MAIN, &["machine", "sysctls", "net.ipv4.ip_forward"]));
+        assert!(is_text("KubeletConfig", &["extraArgs", "v"]));
+        assert!(is_text("KubeletConfig", &["extraArgs", "feature-gates", "[]"]));
+        assert!(!is_text(MAIN, &["machine", "sysctls"]));
+        assert!(!is_text("EthernetConfig", &["features", "rx-all"]));
+        assert!(!is_text(MAIN, &["machine", "registries", "mirrors", "a", "skipFallback"]));
     }
 }

@@ -9,7 +9,7 @@ use super::delete::{self, Deletion};
 use super::error::{PatchError, Reason};
 use super::node::{Content, Node};
 use super::read::{self, Mistake};
-use super::rules::{MAIN, Place};
+use super::rules::{MAIN, Place, VALUE};
 
 /// A change to machine configs. It may hold secrets, so only its name is shown.
 #[derive(Clone)]
@@ -117,10 +117,11 @@ fn changes(mut document: Node) -> Result<Vec<Step>, Mistake> {
 fn operation(node: &Node) -> Result<Step, Mistake> {
     let mistake = || Mistake { line: node.line, place: String::new(), reason: Reason::NoOperation };
     let entries = node.entries().ok_or_else(mistake)?;
-    let pointer = node.get("path").and_then(Node::text).unwrap_or_default();
+    // Operations work on what was read as YAML, before Talos reads it into fields.
+    let mut place = Place::at(VALUE, vec![VALUE.to_owned()]);
     let value = |(key, node): &(String, Node)| {
         let value = match key.as_str() {
-            "value" => valued(node, pointer),
+            VALUE => node.value(&mut place),
             _ => node.text().map_or(Value::Null, Value::from),
         };
         (key.clone(), value)
@@ -128,15 +129,6 @@ fn operation(node: &Node) -> Result<Step, Mistake> {
     let object: Value = entries.iter().map(value).collect::<serde_json::Map<_, _>>().into();
     let operation = serde_json::from_value(object).map_err(|_| mistake())?;
     Ok(Step::Operate { line: node.line, operation })
-}
-
-/// Returns a value as it is read where a pointer leads.
-fn valued(node: &Node, pointer: &str) -> Value {
-    let steps = pointer.split('/').skip(1).map(|step| {
-        let is_index = step == "-" || step.bytes().all(|byte| byte.is_ascii_digit());
-        if is_index { "[]".to_owned() } else { step.replace("~1", "/").replace("~0", "~") }
-    });
-    node.value(&mut Place::at(MAIN, steps.collect()))
 }
 
 impl Mistake {

@@ -1,38 +1,13 @@
-//! Configs and patches by chance, and the same made of them by talosctl and us.
+//! What configs and patches are made of by chance.
 
 use proptest::prelude::*;
-use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Map, Value, json};
 
-use crate::patches::{difference, patched};
-use crate::talosctl::Judge;
-
-/// Talosctl is started up to three times for each.
-const CASES: u32 = 48;
-
-/// The same cases every time, so that nobody's change fails for what it did not
-/// do. Whoever changes the merge tries more of them, and others:
-/// `SEAWORTHY_TEST_CASES` and `SEAWORTHY_TEST_SEED`.
-fn runner() -> TestRunner {
-    let settings = rig::settings::Settings::get();
-    let cases = settings.cases.unwrap_or(CASES);
-    let config = Config { cases, failure_persistence: None, ..Config::default() };
-    let rng = match settings.seed {
-        None => TestRng::deterministic_rng(RngAlgorithm::ChaCha),
-        Some(seed) => {
-            let mut bytes = [0; 32];
-            bytes[..8].copy_from_slice(&seed.to_le_bytes());
-            TestRng::from_seed(RngAlgorithm::ChaCha, &bytes)
-        }
-    };
-    TestRunner::new_with_rng(config, rng)
-}
-
-type Any = BoxedStrategy<Value>;
+use super::scalars::{Any, address, cidr, entry, flag, list, number, text};
 
 /// Whether something may be marked for deletion.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+pub(super) enum Part {
     Config,
     Patch,
 }
@@ -115,14 +90,14 @@ impl Part {
         ]);
         self.mapping(vec![
             ("certSANs", list(text())),
-            ("sysctls", self.table(&text())),
-            ("nodeLabels", self.table(&text())),
+            ("sysctls", self.table(&entry())),
+            ("nodeLabels", self.table(&entry())),
             ("install", self.mapping(vec![("disk", text()), ("image", text()), ("wipe", flag())])),
             (
                 "kubelet",
                 self.mapping(vec![
                     ("image", text()),
-                    ("extraArgs", self.table(&prop_oneof![text(), list(text())].boxed())),
+                    ("extraArgs", self.table(&prop_oneof![entry(), list(entry())].boxed())),
                     ("extraConfig", self.free()),
                     ("clusterDNS", list(Just(json!("10.0.0.1")).boxed())),
                     ("disableManifestsDirectory", flag()),
@@ -166,10 +141,10 @@ impl Part {
                     ("certSANs", list(text())),
                     ("admissionControl", self.keyed("name", &["One", "Two"], plugin)),
                     ("auditPolicy", self.free()),
-                    ("env", self.table(&text())),
+                    ("env", self.table(&entry())),
                 ]),
             ),
-            ("etcd", self.mapping(vec![("extraArgs", self.table(&text())), ("image", text())])),
+            ("etcd", self.mapping(vec![("extraArgs", self.table(&entry())), ("image", text())])),
             ("extraManifests", list(text())),
         ])
     }
@@ -185,7 +160,7 @@ impl Part {
     }
 
     /// The main document and perhaps others.
-    fn documents(self) -> BoxedStrategy<Vec<Value>> {
+    pub(super) fn documents(self) -> BoxedStrategy<Vec<Value>> {
         let document = |kind: &'static str, name: Option<&'static str>, fields: Any| {
             let whole = self.field(fields).prop_map(move |mut fields| {
                 fields["apiVersion"] = "v1alpha1".into();
@@ -202,7 +177,7 @@ impl Part {
             let fields = vec![("configFiles", files.clone()), ("environment", list(text()))];
             self.mapping(fields)
         };
-        let label = self.mapping(vec![("labels", self.table(&text()))]);
+        let label = self.mapping(vec![("labels", self.table(&entry()))]);
         let resolver =
             self.mapping(vec![("searchDomains", self.mapping(vec![("domains", list(text()))]))]);
         let policy = self.mapping(vec![("configuration", self.free())]);
@@ -217,7 +192,7 @@ impl Part {
             ("links", list(text())),
             ("miimon", number()),
             ("mtu", number()),
-            ("addresses", list(json_address())),
+            ("addresses", list(address())),
         ]);
         let main = (self.machine(), self.cluster())
             .prop_map(|(machine, cluster)| json!({ "machine": machine, "cluster": cluster }));
@@ -238,117 +213,4 @@ impl Part {
             })
             .boxed()
     }
-}
-
-fn list(item: Any) -> Any {
-    prop::collection::vec(item, 0..4).prop_map(Value::from).boxed()
-}
-
-fn text() -> Any {
-    prop::sample::select(vec!["", "a", "b", "1.10", "true"]).prop_map(Value::from).boxed()
-}
-
-fn number() -> Any {
-    prop::sample::select(vec![0, 1400, 9000]).prop_map(Value::from).boxed()
-}
-
-fn flag() -> Any {
-    any::<bool>().prop_map(Value::from).boxed()
-}
-
-fn json_address() -> Any {
-    Just(json!({ "address": "10.1.0.2/16" })).boxed()
-}
-
-fn cidr() -> Any {
-    prop::sample::select(vec!["10.1.0.0/16", "10.2.0.0/16"]).prop_map(Value::from).boxed()
-}
-
-/// JSON is YAML.
-fn written(documents: &[Value]) -> String {
-    let texts: Vec<_> = documents.iter().map(|document| format!("{document:#}\n")).collect();
-    texts.join("---\n")
-}
-
-#[test]
-fn any_patch_does_what_it_does_in_talosctl() {
-    let Some(judge) = Judge::find() else { return };
-    let refused = std::cell::Cell::new(0);
-    let cases = (Part::Config.documents(), Part::Patch.documents());
-    let result = runner().run(&cases, |(config, patch)| {
-        let (config, patch) = (written(&config), written(&patch));
-        // What talosctl does not take cannot be patched either.
-        prop_assume!(judge.canonical(&config).is_ok());
-        refused.set(refused.get() + u32::from(patched(&config, &[&patch]).is_err()));
-        prop_assert_eq!(difference(&judge, &config, &[&patch]), None);
-        Ok(())
-    });
-    result.unwrap_or_else(|error| panic!("{error}"));
-    println!("{} were refused by both", refused.get());
-}
-
-/// Places in [`MAIN`] and beside it.
-const POINTERS: &[&str] = &[
-    "/machine/certSANs",
-    "/machine/certSANs/0",
-    "/machine/certSANs/2",
-    "/machine/certSANs/-",
-    "/machine/certSANs/9",
-    "/machine/sysctls/a~1b",
-    "/machine/sysctls/new",
-    "/machine/install",
-    "/machine/install/disk",
-    "/machine/none/disk",
-    "/cluster/network/podSubnets",
-    "/cluster",
-    "/debug",
-];
-
-const MAIN: &str = "\
-version: v1alpha1
-debug: false
-machine:
-  certSANs: [a, b]
-  sysctls: {a/b: '1'}
-  install: {disk: /dev/sda}
-cluster:
-  network: {podSubnets: [10.244.0.0/16]}
-";
-
-fn operation() -> Any {
-    let verbs = vec!["add", "remove", "replace", "test", "move", "copy"];
-    let values = [json!("a"), json!(["a", "b"]), json!({ "disk": "/dev/sda" }), json!(false)];
-    let pointer = || prop::sample::select(POINTERS);
-    (prop::sample::select(verbs), pointer(), pointer(), prop::sample::select(values.to_vec()))
-        .prop_map(|(verb, path, from, value)| match verb {
-            "remove" => json!({ "op": verb, "path": path }),
-            "move" | "copy" => json!({ "op": verb, "path": path, "from": from }),
-            _ => json!({ "op": verb, "path": path, "value": value }),
-        })
-        .boxed()
-}
-
-#[test]
-fn any_operations_do_what_they_do_in_talosctl() {
-    let Some(judge) = Judge::find() else { return };
-    let operations = prop::collection::vec(operation(), 1..4);
-    let result = runner().run(&operations, |operations| {
-        let lines: Vec<_> = operations.iter().map(Value::to_string).collect();
-        let patch = format!("[\n{}\n]", lines.join(",\n"));
-        let parsed = |text: String| serde_saphyr::from_multiple::<Value>(&text).unwrap();
-        let ours = patched(MAIN, &[&patch]).map(parsed);
-        let theirs = judge.patch(MAIN, &[&patch]);
-        // The standard has these fail where there is nothing, and so do we.
-        let failed = |(index, operation): (usize, &Value)| {
-            (operation["op"] == "replace" || operation["op"] == "copy")
-                && ours.as_ref().is_err_and(|it| it.contains(&format!("line {},", index + 2)))
-        };
-        if operations.iter().enumerate().any(failed) {
-            return Ok(());
-        }
-        prop_assert_eq!(ours.is_ok(), theirs.is_ok(), "{:?} {:?}", ours, theirs);
-        prop_assert_eq!(ours.ok(), theirs.ok());
-        Ok(())
-    });
-    result.unwrap_or_else(|error| panic!("{error}"));
 }
