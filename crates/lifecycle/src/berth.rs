@@ -24,11 +24,22 @@ pub(crate) struct Berth {
     pub(crate) address: Ipv4Addr,
 }
 
+/// A berth that was taken, and when: those without a number came first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Taken {
+    number: u32,
+    berth: Berth,
+}
+
 /// How long a machine may take to show itself.
 const LOOK: Duration = Duration::from_secs(5);
 
 /// Under which names berths are pinned, before the node's.
 const PIN: &str = "machine of ";
+
+/// What stands before the number of a berth. What was pinned stays: a node that
+/// moves, and a machine that becomes another node, has one more berth.
+const NUMBER: &str = ", number ";
 
 impl Berth {
     /// Where the plan wants a node.
@@ -36,18 +47,42 @@ impl Berth {
         Self { name: node.name.clone(), address: node.address }
     }
 
-    /// Returns where nodes were given their configs, by this run or earlier ones.
+    /// Returns where nodes were given their configs, by this run or earlier ones,
+    /// in the order of time.
     pub(crate) fn known(eyes: &Eyes) -> Vec<Self> {
-        let pinned = eyes.pinned_under(PIN).into_iter();
-        pinned
-            .filter_map(|(name, address)| Some(Self { name, address: address.parse().ok()? }))
-            .collect()
+        taken(eyes).into_iter().map(|it| it.berth).collect()
     }
 
-    /// Writes down that the node was given its config there.
-    pub(crate) async fn keep(&self, hands: &Hands) -> Result<(), ActError> {
-        hands.pin(&format!("{PIN}{}", self.name), &self.address.to_string()).await?;
-        Ok(())
+    /// Writes down that the node was given its config there, and returns what
+    /// tells this time from earlier ones.
+    pub(crate) async fn keep(&self, hands: &Hands) -> Result<String, ActError> {
+        let taken = taken(hands.eyes());
+        if self.is_last(&taken) {
+            let last = taken.iter().rfind(|it| it.berth == *self);
+            return Ok(mark(last.map_or(0, |it| it.number)));
+        }
+        let is_near = |it: &Taken| it.berth.name == self.name || it.berth.address == self.address;
+        let number =
+            if taken.iter().any(is_near) { 1 + taken.last().map_or(0, |it| it.number) } else { 0 };
+        let key = format!("{PIN}{}{}", self.name, mark(number));
+        hands.pin(&key, &self.address.to_string()).await?;
+        Ok(mark(number))
+    }
+
+    /// Whether an earlier run has given the node its config here, and neither of
+    /// the two was anything else since.
+    pub(crate) fn was_taken(&self, machine: &Machine, eyes: &Eyes) -> bool {
+        let taken = taken(eyes);
+        // What broke off between the two pins has the first.
+        let is_new = taken.iter().all(|it| it.berth.address != self.address);
+        eyes.pinned(&machine.pin()).is_some() && (is_new || self.is_last(&taken))
+    }
+
+    /// Whether it is the last berth of its node, and the last on its machine.
+    fn is_last(&self, taken: &[Taken]) -> bool {
+        let of_node = taken.iter().rfind(|it| it.berth.name == self.name);
+        let on_machine = taken.iter().rfind(|it| it.berth.address == self.address);
+        [of_node, on_machine].iter().all(|last| last.is_some_and(|it| it.berth == *self))
     }
 
     /// Returns the Talos API of the machine.
@@ -72,22 +107,40 @@ pub(crate) async fn moved(
 ) -> Option<Verdict> {
     let Ground::Machines = site.ground else { return None };
     let here = Berth::of(node);
-    let there = Berth::known(eyes).into_iter().find(|it| it.name == here.name && *it != here)?;
-    let message = format!("{} was built at {}, not at {}", here.name, there.address, here.address);
+    let mut others = Berth::known(eyes);
+    others.retain(|it| it.name == here.name && *it != here);
     let so = "put its address back, or take the cluster down first";
-    if node.role == Role::ControlPlane {
-        return Some(Verdict::failed(misplaced(message, so)));
-    }
-    match there.look(Some(site.bundle().os.certificate())).await.mode {
-        Mode::Configured(Owner::Us) => Some(Verdict::failed(misplaced(message, so))),
-        // It was wiped, or is somebody else's by now.
-        Mode::Maintenance | Mode::Configured(_) | Mode::NotTalos(_) => None,
-        // An earlier run has built it here: whoever that was up to has decided.
-        _ if eyes.pinned(&machine.pin()).is_some() => None,
-        mode @ (Mode::Unreachable(_) | Mode::InTransition) => {
-            out_of_sight(site, &there, message, mode.word()).await
+    let authority = site.bundle().os.certificate();
+    // The last one is the likeliest to live.
+    for there in others.iter().rev() {
+        let message =
+            format!("{} was built at {}, not at {}", here.name, there.address, here.address);
+        if node.role == Role::ControlPlane {
+            return Some(Verdict::failed(misplaced(message, so)));
+        }
+        let verdict = match there.look(Some(authority)).await.mode {
+            Mode::Configured(Owner::Us) if is_its(there, eyes) => {
+                Some(Verdict::failed(misplaced(message, so)))
+            }
+            // It was wiped, or is another node or somebody else's by now.
+            Mode::Maintenance | Mode::Configured(_) | Mode::NotTalos(_) => None,
+            // An earlier run has built it here: whoever that was up to has decided.
+            _ if here.was_taken(machine, eyes) => None,
+            mode @ (Mode::Unreachable(_) | Mode::InTransition) => {
+                out_of_sight(site, there, message, mode.word()).await
+            }
+        };
+        if verdict.is_some() {
+            return verdict;
         }
     }
+    None
+}
+
+/// Whether a machine was no other node since.
+fn is_its(berth: &Berth, eyes: &Eyes) -> bool {
+    let last = Berth::known(eyes).into_iter().rfind(|it| it.address == berth.address);
+    last.is_some_and(|it| it.name == berth.name)
 }
 
 /// A machine that does not answer may come back, and there would be two of one
@@ -132,10 +185,10 @@ async fn is_registered(site: &Site, name: &str) -> Result<bool, Failure> {
 }
 
 /// Says that a machine that has our config has that of another node.
-pub(crate) fn taken(site: &Site, node: &NodePlan, eyes: &Eyes) -> Option<Cause> {
+pub(crate) fn of_another(site: &Site, node: &NodePlan, eyes: &Eyes) -> Option<Cause> {
     let Ground::Machines = site.ground else { return None };
-    let is_taken = |it: &Berth| it.address == node.address && it.name != node.name;
-    let other = Berth::known(eyes).into_iter().find(is_taken)?;
+    let last = Berth::known(eyes).into_iter().rfind(|it| it.address == node.address);
+    let other = last.filter(|it| it.name != node.name)?;
     let message = format!("{} was built at {}, not {}", other.name, other.address, node.name);
     Some(misplaced(message, "put the names back, or take the cluster down first"))
 }
@@ -144,4 +197,24 @@ fn misplaced(message: String, so: &str) -> Cause {
     Cause::new(codes::WRONG_MACHINE, message)
         .so(format!("nothing was sent to it; {so}"))
         .next(explain(codes::WRONG_MACHINE), "tells more")
+}
+
+/// Returns all berths in the order of time.
+fn taken(eyes: &Eyes) -> Vec<Taken> {
+    let read = |(name, address): (String, String)| {
+        let address = address.parse().ok()?;
+        let (name, number) = match name.split_once(NUMBER) {
+            Some((name, number)) => (name.to_owned(), number.parse().ok()?),
+            None => (name, 0),
+        };
+        Some(Taken { number, berth: Berth { name, address } })
+    };
+    let mut taken: Vec<_> = eyes.pinned_under(PIN).into_iter().filter_map(read).collect();
+    taken.sort_by_key(|it| it.number);
+    taken
+}
+
+/// What is written behind a name for a number.
+fn mark(number: u32) -> String {
+    if number == 0 { String::new() } else { format!("{NUMBER}{number}") }
 }

@@ -10,7 +10,6 @@ use talos::pki::SpkiHash;
 use super::nodes::machine_of;
 use crate::berth::Berth;
 use crate::hetzner::explain;
-use crate::machine::Machine;
 use crate::machine_config::ConfigError;
 use crate::{Ground, Site, codes, machine_config, node_trouble};
 
@@ -28,7 +27,7 @@ pub(super) async fn act(site: &Site, hands: &Hands, node: &NodePlan) -> Result<(
     let at = site.talos(node).ok_or_else(|| Failure::transient("its address is not known yet"))?;
     let target = format!("{} ({})", node.name, machine.title);
     let call = Apply { target: &target, config: &config }.call();
-    let sent_before = hands.eyes().pinned(&machine.pin()).is_some();
+    let sent_before = Berth::of(node).was_taken(&machine, hands.eyes());
     let past = if hands.may_have_arrived(&call) { Past::MaybeSent } else { Past::NeverSent };
     let pin = site.fingerprint(&node.name);
     let look = async |_| match at.prove_admin(site.talos_admin()).await {
@@ -58,10 +57,12 @@ pub(super) async fn act(site: &Site, hands: &Hands, node: &NodePlan) -> Result<(
     if !sent_before {
         hands.pin(&machine.pin(), &spki).await?;
     }
-    if matches!(site.ground, Ground::Machines) {
-        Berth::of(node).keep(hands).await?;
-    }
-    same_as_before(hands, &machine, node, &config).await
+    let time = match site.ground {
+        Ground::Machines => Berth::of(node).keep(hands).await?,
+        Ground::Hetzner(_) => String::new(),
+    };
+    let given_under = format!("config of {}{time}", machine.title);
+    same_as_before(hands, &given_under, node, &config).await
 }
 
 /// Where the API will be is known once the first control plane is there.
@@ -79,12 +80,12 @@ fn unrendered(node: &NodePlan, error: &ConfigError) -> Failure {
 /// have one keep it.
 async fn same_as_before(
     hands: &Hands,
-    machine: &Machine,
+    pin: &str,
     node: &NodePlan,
     config: &MachineConfig,
 ) -> Result<(), ActError> {
     let digest = Digest::of(config.yaml().reveal().as_bytes()).to_string();
-    let given = hands.pin(&format!("config of {}", machine.title), &digest).await?;
+    let given = hands.pin(pin, &digest).await?;
     if given != digest {
         let name = &node.name;
         hands.warn(format!(

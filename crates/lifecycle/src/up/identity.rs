@@ -7,6 +7,7 @@ use spec::plan::NodePlan;
 use talos::client::{Client, ClientError, Disk, Reason};
 
 use super::{install_disk, nodes};
+use crate::berth::Berth;
 use crate::hetzner::{blind, explain};
 use crate::machine::Machine;
 use crate::{Site, berth, codes, node_trouble};
@@ -25,7 +26,7 @@ pub(super) async fn look(site: &Site, node: &NodePlan, eyes: &Eyes) -> Verdict {
         return verdict;
     }
     match at.prove_admin(site.talos_admin()).await {
-        Ok(_) if let Some(cause) = berth::taken(site, node, eyes) => Verdict::failed(cause),
+        Ok(_) if let Some(cause) = berth::of_another(site, node, eyes) => Verdict::failed(cause),
         Ok(proof) => Verdict::ready(
             Evidence::new("configured by us earlier")
                 .fact("certificate.spki", proof.certificate.spki().to_string()),
@@ -48,7 +49,7 @@ pub(super) async fn look(site: &Site, node: &NodePlan, eyes: &Eyes) -> Verdict {
 fn is_waiting_worker(node: &NodePlan, machine: &Machine, eyes: &Eyes, error: &ClientError) -> bool {
     node.role == Role::Worker
         && error.reason == Reason::Refused
-        && eyes.pinned(&machine.pin()).is_some()
+        && Berth::of(node).was_taken(machine, eyes)
 }
 
 /// Lists the disks. A version that does not tell of them is no reason to stop.

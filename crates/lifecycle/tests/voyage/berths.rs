@@ -72,6 +72,47 @@ async fn a_worker_is_not_built_twice_while_its_machine_may_come_back() {
     assert!(again.is_done, "it was built there: {}", again.text);
 }
 
+/// What was once written down of a machine stays, and every machine that a node
+/// ever had is asked: the second too when it moves to a third, or back.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_moved_twice_is_looked_for_on_all_its_machines() {
+    let [cp_1, w_1, spare_1, spare_2] = [0, 1, 2, 3].map(|place| FIRST + place);
+    let mut yard = Yard::of(12, &["cp-1", "w-1", "spare-1", "spare-2"], |facts| facts);
+    let on = |place| file(12, "{}", &[("cp-1", cp_1), ("w-1", place)]);
+    yard.file = on(w_1);
+    let ran = yard.up(Some("config")).await;
+    assert!(ran.is_done, "{}", ran.text);
+    yard.wipe("w-1");
+    yard.file = on(spare_1);
+    let ran = yard.up(Some("config")).await;
+    assert!(ran.is_done, "its first machine was wiped: {}", ran.text);
+    for (place, address) in [(spare_2, 14), (w_1, 12)] {
+        yard.file = on(place);
+        let before = yard.effects();
+        let ran = yard.up(Some("config")).await;
+        println!("{}", ran.text);
+        let message = format!("w-1 was built at 127.78.12.13, not at 127.78.12.{address}");
+        assert!(ran.text.contains(&message), "{}", ran.text);
+        assert_eq!(yard.effects(), before, "nothing was sent: {}", ran.text);
+    }
+    yard.wipe("spare-1");
+    let ran = yard.up(Some("config")).await;
+    assert!(ran.is_done, "it came back to the first: {}", ran.text);
+    assert!(!ran.text.contains("another machine config"), "{}", ran.text);
+
+    // The machine that it left can be another node, and both stay where they are.
+    yard.file = file(12, "{}", &[("cp-1", cp_1), ("w-1", w_1), ("w-2", spare_1)]);
+    for _ in 0..2 {
+        let ran = yard.up(Some("config")).await;
+        assert!(ran.is_done, "{}", ran.text);
+    }
+    let ran = yard.down().await;
+    assert!(ran.is_done, "{}", ran.text);
+    for name in ["cp-1", "w-1", "spare-1"] {
+        assert!(yard.node(name).config().is_none(), "{name}: {}", ran.text);
+    }
+}
+
 /// Waits until Kubernetes knows a node.
 async fn joined(yard: &Yard, name: &str) {
     let knows = || {

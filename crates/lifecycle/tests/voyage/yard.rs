@@ -87,6 +87,13 @@ impl Yard {
         self.world.node(name).unwrap()
     }
 
+    /// Puts an empty disk into a machine, and switches it on again.
+    pub(crate) fn wipe(&self, name: &str) {
+        let facts = self.node(name).facts().clone();
+        self.node(name).power_off();
+        self.world.add(facts);
+    }
+
     /// Returns how many changes the machines and their cluster have seen.
     pub(crate) fn effects(&self) -> usize {
         self.world.effects().all().len()
