@@ -246,6 +246,10 @@ const REFUSED: &[(&str, &str)] = &[
         "patch 1, line 3, `machine.network.interfaces`: a mapping cannot be merged into a list",
     ),
     (
+        "cluster:\n  network:\n    podSubnets: {}",
+        "patch 1, line 3, `cluster.network.podSubnets`: a mapping cannot be merged into a list",
+    ),
+    (
         "machine:\n  kubelet:\n    extraConfig:\n      nested:\n        a: 5",
         "patch 1, line 5, `machine.kubelet.extraConfig.nested.a`: a number cannot be merged into a text",
     ),

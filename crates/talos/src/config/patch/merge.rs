@@ -12,12 +12,19 @@ pub(super) fn merge(old: &mut Value, new: &Node, place: &mut Place<'_>) -> Resul
     if new.is_null() {
         return Ok(());
     }
-    let replaced = matches!(place.rule(), Rule::Replaced | Rule::Whole);
-    if replaced && !old.is_null() && matches!(&new.content, Content::Map(it) if it.is_empty()) {
+    let replaced = match place.rule() {
+        Rule::Replaced => Some(matches!(new.content, Content::List(_))),
+        Rule::Whole => Some(matches!(new.content, Content::Map(_))),
+        _ => None,
+    };
+    if replaced == Some(false) && !old.is_null() {
+        return Err(mismatch(old, new, place));
+    }
+    if replaced.is_some() && matches!(&new.content, Content::Map(it) if it.is_empty()) {
         // To talosctl a mapping without anything in it is none.
         return Ok(());
     }
-    if old.is_null() || replaced {
+    if old.is_null() || replaced.is_some() {
         *old = new.value(place);
         return Ok(());
     }

@@ -36,6 +36,7 @@ fn twist() -> impl Strategy<Value = Twist> {
         *key == "$patch" || !value.to_string().contains("$patch")
     };
     let added = (place(), prop::sample::select(keys), value()).prop_filter("known", no_deletion);
+    let renamed = (place(), Just("name"), value()).prop_filter("known", no_deletion);
     let delete = place().prop_map(|at| Twist::Added(at, "$patch", "delete".into()));
     prop_oneof![
         6 => (place(), value()).prop_map(|(at, value)| Twist::Instead(at, value)),
@@ -44,7 +45,7 @@ fn twist() -> impl Strategy<Value = Twist> {
         2 => (place(), value()).prop_map(|(at, value)| Twist::Pushed(at, value)),
         1 => place().prop_map(Twist::Again),
         1 => place().prop_map(Twist::Anew),
-        1 => (place(), value()).prop_map(|(at, name)| Twist::Renamed(at, name)),
+        1 => renamed.prop_map(|(at, _, name)| Twist::Renamed(at, name)),
     ]
 }
 
