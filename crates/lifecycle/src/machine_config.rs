@@ -1,5 +1,6 @@
 //! The machine config of a node, from the plan.
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 
 use events::Role;
@@ -56,8 +57,11 @@ pub enum ConfigError {
 /// Writes the config of a node: the same plan and addresses give the same bytes.
 pub(crate) fn render(site: &Site, node: &NodePlan) -> Result<MachineConfig, ConfigError> {
     let endpoint = endpoint(site).ok_or(ConfigError::NoEndpoint)?;
-    let inline_manifests = site.inline_manifests.clone();
-    let cluster = Cluster { inline_manifests, ..cluster(&site.plan, endpoint, sans(site, node))? };
+    let cluster = Cluster {
+        inline_manifests: site.inline_manifests.clone(),
+        registries: site.registries.clone(),
+        ..cluster(&site.plan, endpoint, sans(site, node))?
+    };
     let config = MachineConfig::render(site.bundle(), &cluster, &host(&site.plan, node))?;
     let meant = |patch: &&MachinePatch| patch.on.fits(node.pool.as_ref());
     let patches: Vec<_> =
@@ -128,6 +132,8 @@ fn cluster(
         },
         node_subnets: vec![IpNet::V4(plan.network.nodes.net())],
         mirrors: system.mirrors.iter().map(mirror).collect(),
+        // What lets nodes in is a secret: the site has it.
+        registries: BTreeMap::new(),
         kubelet_certificates: if system.rotate_server_certificates {
             KubeletCertificates::Requested
         } else {

@@ -13,7 +13,7 @@ use events::{Clock, Role, Secret, Unit, Verdict};
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
 use spec::plan::{NodePlan, Plan};
-use talos::config::InlineManifest;
+use talos::config::{InlineManifest, RegistryAccess};
 use talos::credentials::{Identity, IdentityError};
 use talos::pki::SpkiHash;
 use talos::secrets::Bundle;
@@ -48,6 +48,8 @@ pub struct Site {
     pub patches: Vec<MachinePatch>,
     /// Objects that Talos itself applies.
     pub inline_manifests: Vec<InlineManifest>,
+    /// How nodes get into registries, by the host that is asked.
+    pub registries: BTreeMap<String, RegistryAccess>,
     /// What is applied besides addons, in this order.
     pub manifests: Vec<Manifest>,
     bundle: OnceLock<Bundle>,
@@ -132,6 +134,7 @@ impl Site {
             source: None,
             patches: Vec::new(),
             inline_manifests: Vec::new(),
+            registries: BTreeMap::new(),
             manifests: Vec::new(),
             bundle: OnceLock::new(),
             sealing_key: OnceLock::new(),

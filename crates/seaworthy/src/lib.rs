@@ -20,6 +20,7 @@ mod manifest_files;
 mod paint;
 mod reading;
 mod reference;
+mod registry_access;
 mod rehearsed;
 mod run_finder;
 mod running;

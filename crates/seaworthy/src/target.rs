@@ -21,6 +21,7 @@ use crate::git_access;
 use crate::inline_manifests;
 use crate::machine_patches;
 use crate::manifest_files;
+use crate::registry_access;
 use crate::rehearsed::Rehearsed;
 use crate::standing::{self, Reach};
 use crate::ui::Ui;
@@ -256,6 +257,7 @@ impl Target {
         site.patches = patches;
         site.manifests = manifest_files::read(&site.plan, beside)?;
         site.inline_manifests = inline_manifests::read(&site.plan, beside)?;
+        site.registries = registry_access::read(&site.plan, beside)?;
         Ok(())
     }
 

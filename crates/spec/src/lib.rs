@@ -45,7 +45,7 @@ pub use rules::Rule;
 pub use scalar::{
     Architecture, Bytes, Cidr, ClusterName, DnsName, Duration, Egress, Euro, Extension, FilePath,
     GitUrl, HttpUrl, HttpsUrl, ImageName, LabelKey, LabelValue, LoadBalancerType, Location, Mac,
-    NetworkZone, PoolName, ResourceName, ServerType, ServiceUrl, SourceRange, Taint, TaintEffect,
-    Text, Version, Within,
+    NetworkZone, PoolName, RegistryHost, ResourceName, ServerType, ServiceUrl, SourceRange, Taint,
+    TaintEffect, Text, Version, Within,
 };
 pub use schema::json_schema;

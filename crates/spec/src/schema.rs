@@ -134,6 +134,7 @@ mod tests {
         agrees::<PoolName>(text);
         agrees::<ResourceName>(text);
         agrees::<DnsName>(text);
+        agrees::<RegistryHost>(text);
         agrees::<Version>(text);
         agrees::<Duration>(text);
         agrees::<Cidr>(text);

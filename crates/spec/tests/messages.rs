@@ -77,6 +77,7 @@ fn cases() -> Vec<Case> {
     cases.extend(version_cases());
     cases.extend(addon_cases());
     cases.extend(talos_cases());
+    cases.extend(registry_cases());
     cases.extend(door_cases());
     cases
 }
@@ -619,6 +620,30 @@ fn addon_cases() -> Vec<Case> {
             &[("version: v1.14.1", "version: v1.14.1, forwardKubeDNSToHost: true")],
         ),
     ]
+}
+
+fn registry_cases() -> Vec<Case> {
+    let cases = [
+        (Rule::MissingKey, "ghcr.io: {}"),
+        (Rule::MissingKey, "ghcr.io: { skipFallback: true }"),
+        (Rule::BadValue, "'ghcr.io:0': { caFile: a.pem }"),
+        (Rule::BadValue, "'ghcr.io/siderolabs': { caFile: a.pem }"),
+        (Rule::RegistryAccess, "ghcr.io: { certificateFile: a.pem }"),
+        (Rule::RegistryAccess, "ghcr.io: { privateKeyFile: a.key }"),
+        (
+            Rule::RegistryAccess,
+            "ghcr.io: { endpoints: ['http://a.io:5000/v2'] }, 'a.io:5000': { caFile: a.pem }",
+        ),
+        (
+            Rule::RegistryAccess,
+            "ghcr.io: { endpoints: ['http://a.io'] }, a.io: { credentialsFile: a.txt }",
+        ),
+    ];
+    let case = |(rule, registries): (Rule, &str)| {
+        let talos = format!("version: v1.14.1, registries: {{ {registries} }}");
+        case(rule, HETZNER, &[("version: v1.14.1", &talos)])
+    };
+    cases.map(case).into()
 }
 
 fn talos_cases() -> Vec<Case> {

@@ -7,6 +7,9 @@ use talos::secrets::Bundle;
 
 use crate::{Site, codes};
 
+/// What can be searched for in all that is written.
+const SHORTEST_SECRET: usize = 8;
+
 /// Loads the bundle, or makes the only one that this cluster will have.
 pub(super) async fn act(site: &Site, hands: &Hands) -> Result<(), ActError> {
     let file = site.bundle_file();
@@ -32,6 +35,12 @@ pub(super) async fn act(site: &Site, hands: &Hands) -> Result<(), ActError> {
     let bundle = Bundle::load(&file).map_err(|error| unreadable(site, &chain(&error)))?;
     for (name, secret) in bundle.secrets() {
         hands.hide(&name, &secret)?;
+    }
+    for (host, access) in &site.registries {
+        // What is shorter, and goes nowhere but into configs, would hide other words.
+        for secret in access.secrets().filter(|it| it.reveal().len() >= SHORTEST_SECRET) {
+            hands.hide(&format!("secret of the registry {host}"), secret)?;
+        }
     }
     let kept = site.keep_bundle(bundle);
     kept.map_err(|error| unreadable(site, &chain(&error)).into())

@@ -13,6 +13,7 @@ use crate::exit::Exit;
 use crate::inline_manifests;
 use crate::machine_patches;
 use crate::manifest_files;
+use crate::registry_access;
 use crate::ui::Ui;
 
 /// Check a cluster file
@@ -54,6 +55,7 @@ fn files_of(cluster: &Cluster, file: &Path, bytes: &[u8]) -> Result<(), CommandE
     let (plan, beside) = (Plan::of(cluster, ClusterId::NIL), file.parent());
     let beside = beside.unwrap_or(Path::new(""));
     inline_manifests::read(&plan, beside)?;
+    registry_access::read(&plan, beside)?;
     manifest_files::read(&plan, beside)?;
     Ok(())
 }

@@ -27,6 +27,7 @@ mod no_answer;
 mod quay;
 mod real_sets;
 mod recovery;
+mod registries;
 mod rehearsal;
 mod reports;
 mod running;

@@ -142,6 +142,11 @@ fn whatever_the_file_asks_for_talos_can_take() {
         let workplace = workplace(&cluster);
         let namespace = "apiVersion: v1\nkind: Namespace\nmetadata: { name: early }\n";
         workplace.write("early.yaml", namespace);
+        let etcd = bundle(1).etcd;
+        workplace.write("tls.pem", etcd.certificate().pem());
+        workplace.write("tls.key", etcd.key().pem().reveal());
+        workplace.write("registry.txt", "username: robot\npassword: canary-hunter22\n");
+        workplace.write("hub.txt", "token: canary-hunter23\n");
         let ran = workplace.run(["talos", "gen", "--secrets", "mine.yaml"]);
         assert_eq!(ran.exit, 0, "{version:?}: {ran}");
         let main = |node: &str| {
@@ -157,6 +162,15 @@ fn whatever_the_file_asks_for_talos_can_take() {
         assert_eq!(one["cluster"]["inlineManifests"], inline);
         assert_eq!(one["cluster"]["extraManifests"], json!(["https://example.com/more.yaml"]));
         assert_eq!(two["cluster"]["inlineManifests"], Value::Null, "workers apply nothing");
+        let registries = &two["machine"]["registries"]["config"];
+        let user = json!({ "username": "robot", "password": "canary-hunter22" });
+        assert_eq!(registries["registry.example.com:5000"]["auth"], user);
+        let hub = json!({ "identityToken": "canary-hunter23" });
+        assert_eq!(registries["registry-1.docker.io"]["auth"], hub, "the host that is asked");
+        for command in ["plan", "validate"] {
+            let ran = workplace.run([command, "--output", "json"]);
+            assert!(ran.exit == 0 && !ran.to_string().contains("canary"), "{ran}");
+        }
         let card = &one["machine"]["network"]["interfaces"][0];
         assert_eq!(card["addresses"], json!(["192.168.10.11/24"]));
         assert_eq!(card["vip"]["ip"], "192.168.10.10");

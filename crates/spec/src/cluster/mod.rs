@@ -15,6 +15,7 @@ mod machines;
 mod manifest;
 mod proof;
 mod proxmox;
+mod registry;
 mod root;
 mod talos;
 
@@ -32,10 +33,9 @@ pub use machines::{Machine, Machines};
 pub use manifest::{After, ManifestSource};
 pub use proof::Proof;
 pub use proxmox::{Proxmox, VmIds};
+pub use registry::Registry;
 pub use root::Cluster;
-pub use talos::{
-    DiskEncryption, DiskKey, InlineManifest, Mirror, Patch, PatchBody, PatchTarget, Talos,
-};
+pub use talos::{DiskEncryption, DiskKey, InlineManifest, Patch, PatchBody, PatchTarget, Talos};
 
 pub(crate) use machines::CONTROL_PLANE_POOL;
 pub(crate) use root::{ROOT, other_kind};

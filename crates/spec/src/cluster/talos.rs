@@ -3,10 +3,11 @@
 use serde::Serialize;
 
 use super::install::{INSTALL, Install};
+use super::registry::{REGISTRY, Registry};
 use crate::read::{Fields, Kind, Node, Pick, Shape, Span, Spanned, optional, required};
 use crate::scalar::{
-    DnsName, Extension, FilePath, HttpUrl, HttpsUrl, ImageName, PoolName, ResourceName, Scalar,
-    Text, Version, Word,
+    Extension, FilePath, HttpsUrl, ImageName, PoolName, RegistryHost, ResourceName, Scalar, Text,
+    Version, Word,
 };
 
 /// The operating system of the nodes.
@@ -26,8 +27,8 @@ pub struct Talos {
     pub installer: Option<Spanned<ImageName>>,
     /// Which partitions are encrypted.
     pub disk_encryption: Option<DiskEncryption>,
-    /// Mirrors of image registries.
-    pub registries: Vec<(Spanned<DnsName>, Mirror)>,
+    /// Registries of images.
+    pub registries: Vec<(Spanned<RegistryHost>, Registry)>,
     /// Whether pods' DNS goes through the node's resolver.
     pub forward_kube_dns_to_host: Option<Spanned<bool>>,
     /// Objects that Talos itself applies.
@@ -100,15 +101,6 @@ pub enum DiskKey {
     Tpm,
 }
 
-/// Where images of a registry are pulled from instead.
-#[derive(Clone, Debug)]
-pub struct Mirror {
-    /// The mirrors, tried in this order.
-    pub endpoints: Vec<Spanned<HttpUrl>>,
-    /// Whether the registry itself is never asked.
-    pub skip_fallback: Option<Spanned<bool>>,
-}
-
 pub(crate) static TALOS: Shape = Shape {
     name: "Talos",
     doc: "The operating system of the nodes.",
@@ -138,8 +130,8 @@ pub(crate) static TALOS: Shape = Shape {
         optional("diskEncryption", Kind::Map(&DISK_ENCRYPTION), "Which partitions are encrypted."),
         optional(
             "registries",
-            Kind::TableOfMaps { keys: DnsName::FORMAT, values: &MIRROR },
-            "Mirrors of image registries, by the registry's name. Credentials belong in a patch file.",
+            Kind::TableOfMaps { keys: RegistryHost::FORMAT, values: &REGISTRY },
+            "Mirrors of image registries and how nodes get into them, by the registry's host.",
         ),
         optional(
             "forwardKubeDNSToHost",
@@ -215,20 +207,6 @@ static DISK_ENCRYPTION: Shape = Shape {
     pick: Pick::Any,
 };
 
-static MIRROR: Shape = Shape {
-    name: "Mirror",
-    doc: "Where images of a registry are pulled from instead.",
-    groups: &[&[
-        required("endpoints", Kind::Scalars(HttpUrl::FORMAT), "The mirrors, tried in this order."),
-        optional(
-            "skipFallback",
-            Kind::Scalar(bool::FORMAT),
-            "Whether the registry itself is never asked. Default: false.",
-        ),
-    ]],
-    pick: Pick::Any,
-};
-
 impl Talos {
     pub(crate) fn decode(fields: Fields<'_>) -> Self {
         let talos = Self {
@@ -242,7 +220,7 @@ impl Talos {
             registries: fields
                 .table_of_maps("registries")
                 .into_iter()
-                .map(|(registry, mirror)| (registry, Mirror::decode(mirror)))
+                .map(|(host, fields)| (host, Registry::decode(fields)))
                 .collect(),
             forward_kube_dns_to_host: fields.optional("forwardKubeDNSToHost"),
             inline_manifests: fields
@@ -283,17 +261,6 @@ impl DiskEncryption {
             Self { state: fields.optional("state"), ephemeral: fields.optional("ephemeral") };
         fields.finish();
         encryption
-    }
-}
-
-impl Mirror {
-    fn decode(fields: Fields<'_>) -> Self {
-        let mirror = Self {
-            endpoints: fields.list("endpoints"),
-            skip_fallback: fields.optional("skipFallback"),
-        };
-        fields.finish();
-        mirror
     }
 }
 

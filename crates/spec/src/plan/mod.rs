@@ -28,7 +28,7 @@ pub use node::{Hardware, NodePlan, Offer, PlacementGroup};
 pub use price::{Bill, BillLine, PriceError, PriceTable};
 pub use san::{AssignedLater, San};
 pub use stage::Stage;
-pub use system::{InlineManifestPlan, MirrorPlan, SystemPlan};
+pub use system::{InlineManifestPlan, MirrorPlan, RegistryPlan, SystemPlan};
 pub use timeout::{ProofTooShort, Timeouts};
 pub use whole::{Endpoint, LoadBalancerPlan, Plan};
 

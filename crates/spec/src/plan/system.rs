@@ -5,8 +5,9 @@ use std::net::Ipv4Addr;
 
 use serde::Serialize;
 
-use crate::cluster::{Cloud, Cluster, DiskKey, InlineManifest, Mirror};
+use crate::cluster::{Cloud, Cluster, DiskKey, InlineManifest, Registry};
 use crate::read::Spanned;
+use crate::scalar::FilePath;
 
 /// What machine configs say besides names and addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -39,6 +40,9 @@ pub struct SystemPlan {
     /// Mirrors of image registries, by the registry's name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub mirrors: BTreeMap<String, MirrorPlan>,
+    /// How nodes get into registries, by the registry's host.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub registries: BTreeMap<String, RegistryPlan>,
     /// Objects that Talos itself applies.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inline_manifests: Vec<InlineManifestPlan>,
@@ -66,6 +70,24 @@ pub struct MirrorPlan {
     pub skip_fallback: bool,
 }
 
+/// How nodes get into a registry: files, as the cluster file says them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RegistryPlan {
+    /// The user and the password, or a token.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub credentials_file: Option<String>,
+    /// The authorities that its certificate is signed by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ca_file: Option<String>,
+    /// The certificate that nodes show.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certificate_file: Option<String>,
+    /// The key of that certificate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub private_key_file: Option<String>,
+}
+
 impl SystemPlan {
     pub(super) fn of(cluster: &Cluster) -> Self {
         let (talos, kubernetes) = (&cluster.talos, &cluster.kubernetes);
@@ -91,7 +113,14 @@ impl SystemPlan {
             mirrors: talos
                 .registries
                 .iter()
-                .map(|(registry, mirror)| (registry.as_str().to_owned(), MirrorPlan::of(mirror)))
+                .filter(|(_, registry)| !registry.endpoints.is_empty())
+                .map(|(host, registry)| (host.as_str().to_owned(), MirrorPlan::of(registry)))
+                .collect(),
+            registries: talos
+                .registries
+                .iter()
+                .map(|(host, registry)| (host.as_str().to_owned(), RegistryPlan::of(registry)))
+                .filter(|(_, registry)| *registry != RegistryPlan::default())
                 .collect(),
             inline_manifests: talos.inline_manifests.iter().map(InlineManifestPlan::of).collect(),
             extra_manifests: talos
@@ -115,10 +144,22 @@ impl InlineManifestPlan {
 }
 
 impl MirrorPlan {
-    fn of(mirror: &Mirror) -> Self {
+    fn of(registry: &Registry) -> Self {
         Self {
-            endpoints: mirror.endpoints.iter().map(|url| url.as_str().to_owned()).collect(),
-            skip_fallback: asked(mirror.skip_fallback.as_ref()).unwrap_or_default(),
+            endpoints: registry.endpoints.iter().map(|url| url.as_str().to_owned()).collect(),
+            skip_fallback: asked(registry.skip_fallback.as_ref()).unwrap_or_default(),
+        }
+    }
+}
+
+impl RegistryPlan {
+    fn of(registry: &Registry) -> Self {
+        let file = |file: &Option<Spanned<FilePath>>| file.as_ref().map(|it| it.value.to_string());
+        Self {
+            credentials_file: file(&registry.credentials_file),
+            ca_file: file(&registry.ca_file),
+            certificate_file: file(&registry.certificate_file),
+            private_key_file: file(&registry.private_key_file),
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use super::Rule;
 use super::hardware::{check_server, check_vm};
-use crate::cluster::{Cloud, CloudKind, Cluster, Hetzner, Machines, NodeGroup, Proxmox};
+use crate::cluster::{Cloud, CloudKind, Cluster, Hetzner, Machines, NodeGroup, Proxmox, Registry};
 use crate::plan::wants_load_balancer;
-use crate::read::{Problem, Problems, Span};
+use crate::read::{Problem, Problems, Span, Spanned};
+use crate::scalar::RegistryHost;
 
 /// CPU models without the instructions that Talos is compiled for.
 const OLD_CPUS: [&str; 6] = ["qemu64", "qemu32", "kvm64", "kvm32", "x86-64-v1", "486"];
@@ -108,7 +109,10 @@ fn check_public(cluster: &Cluster, hetzner: &Hetzner, problems: &Problems) {
     let Some(public) = hetzner.public_ipv4.as_ref().filter(|public| !public.value) else {
         return;
     };
-    if cluster.talos.registries.iter().any(|(registry, _)| registry.as_str() == "ghcr.io") {
+    let is_mirrored = |(host, registry): &(Spanned<RegistryHost>, Registry)| {
+        host.as_str() == "ghcr.io" && !registry.endpoints.is_empty()
+    };
+    if cluster.talos.registries.iter().any(is_mirrored) {
         return;
     }
     problems.push(

@@ -12,6 +12,7 @@ mod doors;
 mod hardware;
 mod names;
 mod networks;
+mod registries;
 mod rule;
 mod talos;
 mod versions;
@@ -28,6 +29,7 @@ pub(crate) fn check(cluster: &Cluster, problems: &Problems) {
     versions::check(cluster, problems);
     addons::check(cluster, problems);
     talos::check(cluster, problems);
+    registries::check(cluster, problems);
     doors::check(cluster, problems);
     deadlines::check(cluster, problems);
     // Without a cloud nothing can be said about hardware and addresses.

@@ -104,6 +104,8 @@ pub enum Rule {
     ProofTooShort,
     /// An even number of control planes.
     Quorum,
+    /// Files that do not let nodes into a registry.
+    RegistryAccess,
     /// A label that is not ours, or not yours, to set.
     ReservedLabel,
     /// A name that our own resources have.
@@ -223,6 +225,7 @@ impl Word for Rule {
         Self::PodCidrSize,
         Self::ProofTooShort,
         Self::Quorum,
+        Self::RegistryAccess,
         Self::ReservedLabel,
         Self::ReservedName,
         Self::SealingKey,
@@ -300,6 +303,7 @@ impl Word for Rule {
         "pod-cidr-size",
         "proof-too-short",
         "quorum",
+        "registry-access",
         "reserved-label",
         "reserved-name",
         "sealing-key",

@@ -11,6 +11,7 @@ mod image;
 mod label;
 mod name;
 mod place;
+mod registry;
 mod text;
 mod version;
 
@@ -21,6 +22,7 @@ pub use image::{Egress, ImageName};
 pub use label::{LabelKey, LabelValue, Taint, TaintEffect};
 pub use name::{ClusterName, DnsName, PoolName, ResourceName};
 pub use place::{Architecture, LoadBalancerType, Location, NetworkZone, ServerType};
+pub use registry::RegistryHost;
 pub use text::{Extension, FilePath, GitUrl, HttpUrl, HttpsUrl, ServiceUrl, Text};
 pub use version::Version;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use events::Secret;
 use ipnet::{IpNet, Ipv4Net};
 
-use super::Contract;
+use super::{Contract, Mirror, RegistryAccess};
 
 /// What all nodes of a cluster are told.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +42,8 @@ pub struct Cluster {
     pub node_subnets: Vec<IpNet>,
     /// Where images of a registry are pulled from instead, by the registry.
     pub mirrors: BTreeMap<String, Mirror>,
+    /// How nodes get into registries, by the host that is asked.
+    pub registries: BTreeMap<String, RegistryAccess>,
     /// Who signs the certificates that kubelets serve with.
     pub kubelet_certificates: KubeletCertificates,
     /// Objects that Talos applies as soon as there is an API.
@@ -94,15 +96,6 @@ pub enum ControlPlanes {
     Reserved,
     /// Everything: the cluster has no workers.
     RunWorkloads,
-}
-
-/// Where images of a registry are pulled from instead.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mirror {
-    /// The mirrors, tried in this order.
-    pub endpoints: Vec<String>,
-    /// Whether the registry itself is never asked.
-    pub skip_fallback: bool,
 }
 
 /// Who signs the certificates that kubelets serve with.
@@ -172,6 +165,7 @@ impl Cluster {
             control_planes: ControlPlanes::Reserved,
             node_subnets: Vec::new(),
             mirrors: BTreeMap::new(),
+            registries: BTreeMap::new(),
             kubelet_certificates: KubeletCertificates::SelfSigned,
             inline_manifests: Vec::new(),
             extra_manifests: Vec::new(),

@@ -16,6 +16,7 @@ mod host;
 mod input;
 mod machine_config;
 pub mod patch;
+mod registry;
 mod v1alpha1;
 mod whereabouts;
 
@@ -25,7 +26,8 @@ pub use host::{
 };
 pub use input::{
     CloudProvider, Cluster, Cni, ControlPlanes, HostDns, InlineManifest, InputError, KubeProxy,
-    KubeletCertificates, Mirror,
+    KubeletCertificates,
 };
 pub use machine_config::MachineConfig;
+pub use registry::{Mirror, RegistryAccess, RegistryCredentials, RegistryIdentity};
 pub use whereabouts::Whereabouts;

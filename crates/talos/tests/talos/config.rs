@@ -2,14 +2,18 @@
 //! contract. In the fixtures, `@certs.os.crt` stands for that part of a bundle.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use events::{Role, Secret};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use talos::config::{
     Addressing, CloudProvider, Cluster, Cni, Contract, ControlPlanes, DiskKey, DiskSelector,
     Encryption, HostDns, InlineManifest, InputError, Install, InstallDisk, Interface, KubeProxy,
-    KubeletCertificates, Link, MachineConfig, Mirror, Node,
+    KubeletCertificates, Link, MachineConfig, Mirror, Node, RegistryAccess, RegistryCredentials,
+    RegistryIdentity,
 };
 use talos::secrets::Bundle;
 
@@ -227,8 +231,56 @@ pub(crate) fn equipped() -> Cluster {
             contents: Secret::new(contents),
         }],
         extra_manifests: vec!["https://example.com/more.yaml".to_owned()],
+        registries: registries(),
         ..plain()
     }
+}
+
+/// Registries that nodes get into in every way that there is.
+fn registries() -> BTreeMap<String, RegistryAccess> {
+    // Keys are made anew with every bundle.
+    static BUNDLE: LazyLock<Bundle> = LazyLock::new(|| bundle(1));
+    let authority = &BUNDLE.etcd;
+    let ca = Some(authority.certificate().pem().to_owned());
+    let username = "robot$nodes".to_owned();
+    let password = Secret::new("canary-hunter22");
+    let identity = RegistryIdentity {
+        certificate: authority.certificate().pem().to_owned(),
+        key: authority.key().pem().clone(),
+    };
+    let user = RegistryAccess {
+        credentials: Some(RegistryCredentials::Password { username, password }),
+        ca,
+        identity: Some(identity),
+    };
+    let token = RegistryCredentials::Token(Secret::new("canary-hunter23"));
+    let token = RegistryAccess { credentials: Some(token), ..RegistryAccess::default() };
+    BTreeMap::from([("a.example:5000".to_owned(), user), ("b.example".to_owned(), token)])
+}
+
+#[test]
+fn who_gets_into_a_registry_is_written_and_not_shown() {
+    let cluster = equipped();
+    let config = MachineConfig::render(&bundle(1), &cluster, &node(Role::Worker)).unwrap();
+    let [main, _] = documents(config.yaml().reveal()).try_into().unwrap();
+    let registries = &main["machine"]["registries"];
+    assert_eq!(registries["mirrors"], Value::Null);
+    let user = &registries["config"]["a.example:5000"];
+    let auth = json!({ "username": "robot$nodes", "password": "canary-hunter22" });
+    assert_eq!(user["auth"], auth);
+    let given = &cluster.registries["a.example:5000"];
+    let identity = given.identity.as_ref().unwrap();
+    let tls = json!({
+        "ca": STANDARD.encode(given.ca.as_ref().unwrap()),
+        "clientIdentity": {
+            "crt": STANDARD.encode(&identity.certificate),
+            "key": STANDARD.encode(identity.key.reveal()),
+        },
+    });
+    assert!(user["tls"] == tls, "they are not shown");
+    let token = json!({ "auth": { "identityToken": "canary-hunter23" } });
+    assert_eq!(registries["config"]["b.example"], token);
+    assert!(!format!("{cluster:?} {config:?}").contains("canary"));
 }
 
 #[test]

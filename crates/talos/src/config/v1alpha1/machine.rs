@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::Pair;
 use super::hardware::{EncryptionPart, InstallPart, InterfacePart};
+use super::registries::Registries;
 use crate::config::{Cluster, Contract, ControlPlanes, HostDns, KubeletCertificates, Node};
 use crate::secrets::Bundle;
 
@@ -64,19 +65,6 @@ struct MachineNetwork<'a> {
     interfaces: Vec<InterfacePart<'a>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     nameservers: &'a [IpAddr],
-}
-
-#[derive(Serialize)]
-struct Registries<'a> {
-    mirrors: BTreeMap<&'a str, MirrorPart<'a>>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct MirrorPart<'a> {
-    endpoints: &'a [String],
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    skip_fallback: bool,
 }
 
 #[derive(Serialize)]
@@ -162,16 +150,6 @@ impl<'a> Kubelet<'a> {
             node_ip: subnets.map(|valid_subnets| NodeIp { valid_subnets }),
             disable_manifests_directory: true,
         }
-    }
-}
-
-impl<'a> Registries<'a> {
-    fn of(cluster: &'a Cluster) -> Option<Self> {
-        let mirrors = cluster.mirrors.iter().map(|(registry, mirror)| {
-            let skip_fallback = mirror.skip_fallback;
-            (registry.as_str(), MirrorPart { endpoints: &mirror.endpoints, skip_fallback })
-        });
-        Some(Self { mirrors: mirrors.collect() }).filter(|it| !it.mirrors.is_empty())
     }
 }
 

@@ -3,6 +3,7 @@
 mod cluster;
 mod hardware;
 mod machine;
+mod registries;
 
 use events::Role;
 use serde::Serialize;

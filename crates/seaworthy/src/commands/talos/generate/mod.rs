@@ -26,6 +26,7 @@ use crate::commands::{CLUSTER_FILE, palette, read_cluster, state_dir};
 use crate::exit::Exit;
 use crate::inline_manifests;
 use crate::machine_patches;
+use crate::registry_access;
 use crate::secrets_args::SecretsArgs;
 use crate::ui::Ui;
 
@@ -88,6 +89,7 @@ pub(crate) fn run(args: &GenArgs, shared: &Shared, ui: &Ui) -> Result<(), Comman
     site.patches = patches;
     let beside = args.file.parent().unwrap_or(Path::new(""));
     site.inline_manifests = inline_manifests::read(&site.plan, beside)?;
+    site.registries = registry_access::read(&site.plan, beside)?;
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from(cluster.name.as_str()));
     let found = Chosen::of(args.secrets.read()?, &[site.bundle_file(), out.join(BUNDLE)])?;
     if let Some(node) = &args.print {
