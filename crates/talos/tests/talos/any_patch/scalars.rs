@@ -24,7 +24,6 @@ pub(super) const ODD: &[&str] = &[
     "~",
     "12:30:45",
     "0.1",
-    "00",
     "18446744073709551616",
     "0",
     "1",
@@ -35,7 +34,8 @@ pub(super) const ODD: &[&str] = &[
 ];
 
 /// The same, where we know it only in tables: see [`talos::config::patch`].
-const ODD_IN_TABLES: &[&str] = &["True", "FALSE", "0x1F", "017", "0o17", "0b11", "1_000", "+1"];
+const ODD_IN_TABLES: &[&str] =
+    &["True", "FALSE", "0x1F", "00", "017", "0o17", "0b11", "1_000", "+1"];
 
 pub(super) fn plain(text: &str) -> Value {
     format!("{PLAIN}{text}").into()
