@@ -19,6 +19,9 @@ const PATIENCE: Duration = Duration::from_mins(3);
 /// The form that finds the nodes in maintenance mode.
 const FIRST: u32 = 12;
 
+/// The form that has documents of its own for nearly everything.
+const NEWEST: u32 = 14;
+
 /// Repeats until it works.
 #[expect(clippy::disallowed_methods, reason = "a real node takes real time")]
 fn until(mut look: impl FnMut() -> Result<String, String>) -> String {
@@ -56,24 +59,62 @@ struct DryRun<'a> {
 impl DryRun<'_> {
     /// Gives a node the config of talosctl and has it look at ours.
     fn differences(&self, minor: u32, cluster: &Cluster, node: &Node, address: &str) -> String {
-        let judge = self.judge;
-        let theirs = theirs(judge, minor, &self.bundle, cluster, node);
-        let theirs = judge.file("theirs.yaml", &theirs);
-        let admin = ["--talosconfig", self.talosconfig.as_str()];
+        let theirs = theirs(self.judge, minor, &self.bundle, cluster, node);
         // Only the first finds the node in maintenance mode.
-        let way: &[&str] = if minor == FIRST { &["--insecure"] } else { &admin };
-        let apply = ["apply-config", "--nodes", address, "--file", &theirs];
-        until(|| judge.run(&[&apply[..], way].concat()));
+        let way: &[&str] = if minor == FIRST { &["--insecure"] } else { &self.admin() };
+        self.apply(&theirs, address, way);
+        self.look(&self.ours(cluster, node), address)
+    }
 
+    /// Gives a node the newest form of talosctl, then ours, and has it look at
+    /// the form of talosctl that is like ours.
+    fn there_and_back(&self, cluster: &Cluster, node: &Node, address: &str) -> String {
+        let newest = theirs(self.judge, NEWEST, &self.bundle, cluster, node);
+        let ours = self.ours(cluster, node);
+        self.look(&newest, address);
+        self.apply(&newest, address, &self.admin());
+        let changes = self.look(&newest, address);
+        assert!(changes.contains("No changes."), "it runs the newest form: {changes}");
+        self.look(&ours, address);
+        self.apply(&ours, address, &self.admin());
+        self.look(&theirs(self.judge, NEWEST - 1, &self.bundle, cluster, node), address)
+    }
+
+    fn admin(&self) -> [&str; 2] {
+        ["--talosconfig", self.talosconfig.as_str()]
+    }
+
+    fn ours(&self, cluster: &Cluster, node: &Node) -> String {
         let ours = MachineConfig::render(&self.bundle, cluster, node).unwrap();
-        let ours = judge.file("ours.yaml", ours.yaml().reveal());
-        let dry_run = ["apply-config", "--dry-run", "--nodes", address, "--file", &ours];
+        ours.yaml().reveal().to_owned()
+    }
+
+    fn apply(&self, config: &str, address: &str, way: &[&str]) {
+        let file = self.judge.file("applied.yaml", config);
+        let apply = ["apply-config", "--nodes", address, "--file", &file];
+        until(|| self.judge.run(&[&apply[..], way].concat()));
+    }
+
+    /// Returns what the node says that a config would change.
+    fn look(&self, config: &str, address: &str) -> String {
+        let file = self.judge.file("looked-at.yaml", config);
+        let dry_run = ["apply-config", "--dry-run", "--nodes", address, "--file", &file];
         until(|| {
-            let output = judge.command().args(dry_run).args(admin).output().unwrap();
+            let output = self.judge.command().args(dry_run).args(self.admin()).output().unwrap();
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
             if output.status.success() { Ok(said) } else { Err(said) }
         })
     }
+}
+
+#[track_caller]
+fn changes_nothing(what: &str, output: &str) {
+    let changes = |line: &&str| {
+        line.starts_with(['+', '-']) && !line.starts_with("+++") && !line.starts_with("---")
+    };
+    let changes: Vec<_> = output.lines().filter(changes).collect();
+    assert_eq!(changes, [""; 0], "{what}: {output}");
+    assert!(output.contains("No changes."), "{what}: {output}");
 }
 
 /// A worker is asked by way of the control plane, which also signs its certificate.
@@ -90,24 +131,26 @@ fn a_node_with_the_config_of_talosctl_sees_no_change_in_ours() {
     let talosconfig = judge.file("talosconfig", talosconfig.reveal());
     let dry_run = DryRun { judge: &judge, talosconfig, bundle };
     let nodes = [("cp-1", Duty::ControlPlane, &plane), ("worker-1", Duty::Worker, &worker)];
+    let cluster = |minor| Cluster {
+        contract: contract(minor),
+        endpoint: format!("https://{plane}:6443"),
+        kubernetes: "v1.36.3".to_owned(),
+        cert_sans: vec!["api.example.com".to_owned()],
+        ..plain()
+    };
     for minor in [FIRST, 13, 11, 8] {
-        let cluster = Cluster {
-            contract: contract(minor),
-            endpoint: format!("https://{plane}:6443"),
-            kubernetes: "v1.36.3".to_owned(),
-            cert_sans: vec!["api.example.com".to_owned()],
-            ..plain()
-        };
         for (name, duty, address) in nodes {
             let node = Node { hostname: name.to_owned(), ..node(duty) };
-            let output = dry_run.differences(minor, &cluster, &node, address);
-            let changes = |line: &&str| {
-                line.starts_with(['+', '-']) && !line.starts_with("+++") && !line.starts_with("---")
-            };
-            let changes: Vec<_> = output.lines().filter(changes).collect();
-            assert_eq!(changes, [""; 0], "{name} 1.{minor}: {output}");
-            assert!(output.contains("No changes."), "{name} 1.{minor}: {output}");
+            let output = dry_run.differences(minor, &cluster(minor), &node, address);
+            changes_nothing(&format!("{name} 1.{minor}"), &output);
         }
+    }
+    // A dry run compares documents, of which the newest form has others: a node
+    // goes there and back, and nothing stays behind.
+    for (name, duty, address) in nodes {
+        let node = Node { hostname: name.to_owned(), ..node(duty) };
+        let output = dry_run.there_and_back(&cluster(NEWEST), &node, address);
+        changes_nothing(&format!("{name} there and back"), &output);
     }
     assert_eq!(talos.end(), Vec::new());
 }
