@@ -5,7 +5,7 @@ use talos_proto::machine as proto;
 use talos_proto::machine::apply_configuration_request::Mode;
 use talos_proto::machine::reset_request::WipeMode;
 
-use super::refusal::without_values;
+use super::refusal::refused;
 use super::reply::only;
 use super::{Client, ClientError, Reason};
 use crate::config::MachineConfig;
@@ -119,11 +119,10 @@ impl Client {
         });
         match done.await {
             Ok(done) => Ok(Applied { warnings: done.warnings, details: done.mode_details }),
-            Err(ClientError { reason: Reason::InvalidArgument(said), .. }) => {
-                let said = without_values(&said, apply.config.yaml().reveal());
-                Err(self.error(ATTEMPT, Reason::InvalidConfig(said)))
+            Err(mut error) => {
+                error.reason = refused(error.reason, apply.config);
+                Err(error)
             }
-            Err(error) => Err(error),
         }
     }
 

@@ -1,7 +1,7 @@
 //! From a node's answer to why it is no good.
 //!
 //! Talos uses one code for several things, so some are told by the words of
-//! the message: the words of 1.12 to 1.14, which are all in this file.
+//! the message: the words of 1.9 to 1.14, which are all in this file.
 
 use tonic::Code;
 
@@ -23,6 +23,8 @@ impl Reason {
             Code::Unknown if says("is not allowed during unattended install") => {
                 Self::NotYetAvailable(said())
             }
+            // What maintenance mode says until 1.12, as an error of no kind.
+            Code::Unknown if says("failed to parse config: ") => Self::InvalidArgument(said()),
             Code::Unknown if says("failed to pull image") => Self::PullFailed(said()),
             Code::Unknown if says("was not registered") => Self::NotFound(said()),
             Code::NotFound if says("error pulling image") => Self::PullFailed(said()),
@@ -56,7 +58,7 @@ mod tests {
 
     use super::*;
 
-    /// The words of nodes from 1.12 to 1.14, in the order of a cluster's life.
+    /// The words of nodes from 1.9 to 1.14, in the order of a cluster's life.
     #[test]
     fn every_answer_of_a_node_has_its_reason() {
         #[rustfmt::skip]
@@ -65,6 +67,8 @@ mod tests {
             (Code::Unimplemented, "apply configuration mode \"STAGED\" is not supported in maintenance mode", Permanent, "not implemented here"),
             (Code::Unimplemented, "the REBOOT mode is not supported, please use AUTO", Permanent, "not implemented here"),
             (Code::InvalidArgument, "unknown keys found during decoding:\nmachine:\n    unheard: of", Permanent, "invalid argument"),
+            (Code::Unknown, "failed to parse config: unknown keys found during decoding:\nmachine:\n    unheard: of", Permanent, "invalid argument"),
+            (Code::InvalidArgument, "configuration validation failed: 1 error occurred:\n\t* install disk is required", Permanent, "invalid argument"),
             (Code::FailedPrecondition, "another apply configuration is already in progress", Conflict, "another configuration"),
             (Code::FailedPrecondition, "configuration is already applied and node is rebooting", Transient, "the node restarts"),
             (Code::PermissionDenied, "not authorized", Permanent, "permission denied"),

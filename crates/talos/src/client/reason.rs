@@ -201,6 +201,49 @@ impl Reason {
         }
     }
 
+    /// Returns what is in the node's own words, which may repeat what it was given.
+    pub(super) fn words_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Self::NotYetAvailable(said)
+            | Self::PullFailed(said)
+            | Self::InstallerFailed { last: said, .. }
+            | Self::InvalidConfig(said)
+            | Self::InvalidArgument(said)
+            | Self::PermissionDenied(said)
+            | Self::Unimplemented(said)
+            | Self::NotFound(said)
+            | Self::Unavailable(said)
+            | Self::Status { message: said, .. }
+            | Self::Nonsense(said) => Some(said),
+            Self::Refused
+            | Self::NoRoute
+            | Self::NoAnswer
+            | Self::Silent
+            | Self::Closed
+            | Self::Lost(_)
+            | Self::NotTls
+            | Self::CertificateRequired
+            | Self::UnknownCa
+            | Self::BadCertificate(_)
+            | Self::Alert(_)
+            | Self::StillInMaintenance { .. }
+            | Self::OtherAuthority(_)
+            | Self::NotItsAddress(_)
+            | Self::NotAtThisTime(_)
+            | Self::OtherFingerprint { .. }
+            | Self::Credentials(_)
+            | Self::Deadline
+            | Self::Cancelled
+            | Self::TimeNotInSync
+            | Self::ApplyInProgress
+            | Self::Rebooting
+            | Self::AlreadyBootstrapped
+            | Self::BootstrapWedged
+            | Self::NoForwarding
+            | Self::WrongPermit { .. } => None,
+        }
+    }
+
     /// Returns whether the node itself has said no, so that nothing was changed.
     pub(super) fn is_refusal(&self) -> bool {
         match self {

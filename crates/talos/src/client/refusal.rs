@@ -7,6 +7,8 @@
 use events::Secret;
 use serde_json::Value;
 
+use super::Reason;
+use crate::config::MachineConfig;
 use crate::yaml::documents;
 
 /// What comes before an excerpt of the config that runs to the end.
@@ -18,8 +20,21 @@ const PRIVATE: [&str; 6] = ["secret", "token", "password", "passphrase", "auth",
 /// Shorter values are in every other word.
 const TELLING: usize = 4;
 
+/// Returns why a node did not take `config`, without its values: whichever code
+/// a node answers with, its words may repeat them.
+pub(super) fn refused(mut reason: Reason, config: &MachineConfig) -> Reason {
+    if let Some(said) = reason.words_mut() {
+        *said = without_values(said, config.yaml().reveal());
+    }
+    match reason {
+        // All that the call argues is the config.
+        Reason::InvalidArgument(said) => Reason::InvalidConfig(said),
+        other => other,
+    }
+}
+
 /// Returns the words of a node that refuses `config`, without its values.
-pub(super) fn without_values(said: &str, config: &str) -> String {
+fn without_values(said: &str, config: &str) -> String {
     let said = match said.split_once(UNKNOWN_KEYS) {
         Some((before, excerpt)) => format!("{before}{UNKNOWN_KEYS} {}", keys(excerpt)),
         None => said.to_owned(),
@@ -96,6 +111,8 @@ fn private(value: &Value, is_private: bool, found: &mut Vec<String>) {
 
 #[cfg(test)]
 mod tests {
+    use tonic::Code;
+
     use super::*;
 
     const CANARY: &str = "hunter22hunter22";
@@ -153,5 +170,19 @@ mod tests {
             assert_eq!(clean, expected.replace("‹secret›", Secret::MASK));
             assert!(!clean.contains("hunter2"), "{clean}");
         }
+    }
+
+    /// Until 1.12 some of this has no code, and nobody knows what 1.15 has.
+    #[test]
+    fn values_are_hidden_whatever_the_code_is() {
+        let config = MachineConfig::from_yaml(Secret::new(format!("tokne: {CANARY}\n")));
+        let said = format!("unknown keys found during decoding:\ntokne: {CANARY}\n");
+        for code in (1..17).map(Code::from_i32) {
+            let reason = refused(Reason::of_status(code, &said), &config);
+            assert!(!format!("{reason:?} {reason}").contains(CANARY), "{reason:?}");
+        }
+        let old = Reason::of_status(Code::Unknown, &format!("failed to parse config: {said}"));
+        let expected = "failed to parse config: unknown keys found during decoding: tokne";
+        assert_eq!(refused(old, &config), Reason::InvalidConfig(expected.to_owned()));
     }
 }

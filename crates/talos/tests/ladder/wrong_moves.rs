@@ -1,9 +1,10 @@
 //! Every wrong move, and the class of what comes of it.
 
+use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use events::{Arrival, Class, Role as NodeRole};
-use talos::client::{Deadlines, Node, Reason};
+use talos::client::{Client, Deadlines, Node, Reason};
 use talos::config::MachineConfig;
 use talos::config::patch::Patch;
 use talos::credentials::{Identity, Role};
@@ -13,6 +14,7 @@ use crate::climber::{Climber, until};
 use crate::ground::{Ground, api};
 use crate::on_both_grounds;
 use crate::sample::{bundle, now, rng};
+use crate::simulated::Simulated;
 
 on_both_grounds! {
     moves_in_maintenance_mode, moves_without_the_right_certificate, moves_before_the_bootstrap,
@@ -30,21 +32,43 @@ async fn moves_in_maintenance_mode(ground: Ground) {
     let client = api(address).maintenance(None).await.unwrap();
     let denied = climber.bootstrap(&client, "too early").await.unwrap_err();
     assert_eq!(denied.reason, Reason::PermissionDenied("not authorized".to_owned()));
-    let garbage =
-        MachineConfig::from_yaml(events::Secret::new("machine: {unheard: of}\n".to_owned()));
-    let error = climber.apply(&client, &garbage).await.unwrap_err();
-    assert!(matches!(error.reason, Reason::InvalidConfig(_)), "{error:?}");
-    assert_eq!((error.class(), error.arrival), (Class::Permanent, Arrival::No));
-    // The node repeats what stood under the misspelt key; we do not.
-    let config = climber.config(address, "cp-1", NodeRole::ControlPlane);
-    let misspelt = "machine: {kubelet: {pullSecret: {password: hunter22}}}";
-    let misspelt = Patch::read("a patch", misspelt).unwrap();
-    let error = climber.apply(&client, &config.patched(&[misspelt]).unwrap()).await.unwrap_err();
-    let told = format!("{error:?} {}", error.failure());
-    assert!(told.contains("machine.kubelet.pullSecret.password"), "{told}");
-    assert!(!told.contains("hunter22"), "{told}");
+    wrong_configs(&climber, address, &client).await;
     let sighting = probe(api(address).address, None, Duration::from_secs(5)).await;
     assert_eq!(sighting.mode, Mode::Maintenance, "nothing has changed");
+}
+
+/// Up to 1.12, a config that cannot be read is told with another code than one
+/// that is wrong.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_old_node_refuses_wrong_configs_as_new_ones_do() {
+    let mut simulated = Simulated::new();
+    let address = simulated.machine_of("v1.12.1", "cp-1");
+    let climber = Climber::new(Ground::Simulated(simulated));
+    let client = until("maintenance mode", async || api(address).maintenance(None).await).await;
+    wrong_configs(&climber, address, &client).await;
+    api(address).maintenance(None).await.expect("nothing has changed");
+}
+
+async fn wrong_configs(climber: &Climber, address: Ipv4Addr, client: &Client) {
+    let garbage =
+        MachineConfig::from_yaml(events::Secret::new("machine: {unheard: of}\n".to_owned()));
+    let config = climber.config(address, "cp-1", NodeRole::ControlPlane);
+    let patched = |patch| config.patched(&[Patch::read("a patch", patch).unwrap()]).unwrap();
+    let misspelt = patched("machine: {kubelet: {pullSecret: {password: hunter22}}}");
+    let nowhere = patched("cluster: {controlPlane: {endpoint: 'http://nowhere:6443'}}");
+    for (config, named) in [
+        (&garbage, "machine.unheard"),
+        // The node repeats what stood under the misspelt key; we do not.
+        (&misspelt, "machine.kubelet.pullSecret.password"),
+        (&nowhere, "endpoint"),
+    ] {
+        let error = climber.apply(client, config).await.unwrap_err();
+        assert!(matches!(error.reason, Reason::InvalidConfig(_)), "{error:?}");
+        assert_eq!((error.class(), error.arrival), (Class::Permanent, Arrival::No));
+        let told = format!("{error:?} {}", error.failure());
+        assert!(told.contains(named), "{told}");
+        assert!(!told.contains("hunter22"), "{told}");
+    }
 }
 
 async fn moves_without_the_right_certificate(ground: Ground) {

@@ -12,8 +12,8 @@ use tonic::Status;
 
 use super::{Api, diff::diff, trial};
 use crate::talos::{
-    Dialect, MachineConfig, Stage, facts::release, machine_config::Received, node::Afterwards,
-    server::Caller,
+    ConfigError, Dialect, MachineConfig, Stage, facts::release, machine_config::Received,
+    node::Afterwards, server::Caller,
 };
 
 /// What is done with a configuration.
@@ -67,14 +67,16 @@ impl Api {
             return Err(Status::permission_denied("not authorized"));
         }
         let release = release(&self.machine.version());
+        let old_maintenance = before.is_none() && self.machine.dialect() == Dialect::Separate;
         let received = MachineConfig::parse_for(&request.data, release);
-        let received = received.map_err(|error| Status::invalid_argument(error.to_string()))?;
+        let received = received.map_err(|error| {
+            if old_maintenance { refused_of_old(&error) } else { refused(&error) }
+        })?;
         if let Some(why) = self.machine.knobs.borrow().refuses_config.clone() {
             return Err(Status::invalid_argument(why));
         }
         let course = self.course(request, before.is_some())?;
-        let old = self.machine.dialect() == Dialect::Separate;
-        let mut message = if old && before.is_none() {
+        let mut message = if old_maintenance {
             // A maintenance server of its own says nothing of what it does.
             ApplyConfiguration::default()
         } else {
@@ -157,6 +159,21 @@ impl Api {
             (_, Mode::Staged) => Ok(Course::Staged),
             (_, Mode::Auto | Mode::NoReboot | Mode::Reboot) => Ok(Course::Now),
         }
+    }
+}
+
+fn refused(error: &ConfigError) -> Status {
+    Status::invalid_argument(error.to_string())
+}
+
+/// A maintenance server of its own tells what it cannot read as an error of no
+/// kind, and only what it has read and finds wrong as a bad argument.
+fn refused_of_old(error: &ConfigError) -> Status {
+    match error {
+        ConfigError::Invalid(_) => {
+            Status::invalid_argument(format!("configuration validation failed: {error}"))
+        }
+        _ => Status::unknown(format!("failed to parse config: {error}")),
     }
 }
 
