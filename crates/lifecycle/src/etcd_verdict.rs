@@ -24,16 +24,20 @@ impl Known {
     /// Returns whether a member is one of them, by its name or its address: the
     /// name is missing until a member has started, and who has many addresses
     /// may use one that nobody knows. Where none is known, anybody may be.
-    fn has(&self, member: &EtcdMember) -> bool {
+    pub(crate) fn has(&self, member: &EtcdMember) -> bool {
         let is_named = |name: &String| {
             name.strip_prefix(member.hostname.as_str())
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         };
-        let is_there = |url: &String| host(url).is_some_and(|it| self.addresses.contains(&it));
         self.names.is_empty()
             || (!member.hostname.is_empty() && self.names.iter().any(is_named))
-            || member.peer_urls.iter().any(is_there)
+            || self.addresses.iter().any(|address| is_at(member, *address))
     }
+}
+
+/// Returns whether other members reach a member at an address.
+pub(crate) fn is_at(member: &EtcdMember, address: IpAddr) -> bool {
+    member.peer_urls.iter().any(|url| host(url) == Some(address))
 }
 
 /// Returns the address in `https://10.0.0.1:2380`.
@@ -43,12 +47,8 @@ fn host(url: &str) -> Option<IpAddr> {
 }
 
 /// Talos tells no cluster id: equal members and an equal leader on every
-/// control plane are the test against two clusters, and members that are all
-/// known the one against the data of another.
-pub(crate) fn judge(wanted: usize, opinions: &[Opinion], known: &Known) -> Verdict {
-    if let Some(verdict) = strange(opinions, known) {
-        return verdict;
-    }
+/// control plane are the test against two clusters.
+pub(crate) fn judge(wanted: usize, opinions: &[Opinion]) -> Verdict {
     let ids =
         |opinion: &Opinion| opinion.members.iter().map(|member| member.id).collect::<BTreeSet<_>>();
     let sets: BTreeSet<_> = opinions.iter().map(ids).collect();
@@ -77,8 +77,9 @@ pub(crate) fn judge(wanted: usize, opinions: &[Opinion], known: &Known) -> Verdi
     Verdict::not_yet(Because::new(what).in_the_end(cause))
 }
 
-/// Says that a member is none of the known control planes. One that a control
-/// plane is itself came from its disk; another may have been a control plane.
+/// Says that a member is none of the planned control planes, which is the test
+/// against the data of another cluster. One that a control plane is itself came
+/// from its disk; another may have been a control plane.
 pub(crate) fn strange(opinions: &[Opinion], known: &Known) -> Option<Verdict> {
     let mut owns = opinions.iter().filter_map(|it| Some((it, it.own()?)));
     let foreign = owns.find(|(_, own)| !known.has(own));
@@ -87,6 +88,11 @@ pub(crate) fn strange(opinions: &[Opinion], known: &Known) -> Option<Verdict> {
     }
     let members = opinions.iter().flat_map(|it| &it.members);
     let stranger = members.into_iter().find(|member| !known.has(member))?;
+    Some(departed(stranger, opinions))
+}
+
+/// Says that a member is no control plane, and may have been one.
+pub(crate) fn departed(stranger: &EtcdMember, opinions: &[Opinion]) -> Verdict {
     let what =
         format!("etcd has a member that is no control plane of this cluster: {}", told(stranger));
     let cause = Cause::new(codes::ETCD_DISAGREES, what.clone())
@@ -97,7 +103,7 @@ pub(crate) fn strange(opinions: &[Opinion], known: &Known) -> Option<Verdict> {
             "shows it with its id; `talosctl etcd remove-member` takes it out",
         )
         .next(explain(codes::ETCD_DISAGREES), "tells more");
-    Some(Verdict::not_yet(Because::new(what).in_the_end(cause)))
+    Verdict::not_yet(Because::new(what).in_the_end(cause))
 }
 
 fn data_of_another(opinion: &Opinion, own: &EtcdMember, opinions: &[Opinion]) -> Cause {
@@ -114,6 +120,15 @@ fn told(member: &EtcdMember) -> String {
     let urls = member.peer_urls.join(", ");
     let name = if member.hostname.is_empty() { "without a name" } else { &member.hostname };
     format!("{name} at {urls}")
+}
+
+/// Returns what a member is called: by its address until it has started.
+pub(crate) fn named(member: &EtcdMember) -> String {
+    let address = || member.peer_urls.iter().find_map(|url| host(url));
+    match member.hostname.as_str() {
+        "" => address().map_or_else(|| format!("{:x}", member.id), |it| it.to_string()),
+        name => name.to_owned(),
+    }
 }
 
 fn seen(evidence: Evidence, opinions: &[Opinion]) -> Evidence {

@@ -106,12 +106,11 @@ pub(super) async fn look(site: &Site) -> Verdict {
     if !mute.is_empty() {
         return etcd_verdict::leaderless(&mute);
     }
-    let known = known(site);
-    if let Some(verdict) = etcd_verdict::strange(&opinions, &known) {
+    if let Some(verdict) = etcd_verdict::strange(&opinions, &known(site)) {
         return verdict;
     }
     let Some((node, etcd)) = absent.first() else {
-        return etcd_verdict::judge(site.control_planes().count(), &opinions, &known);
+        return etcd_verdict::judge(site.control_planes().count(), &opinions);
     };
     let what = format!("etcd on {} does not run yet", node.name);
     let cause = etcd_verdict::not_running(&node.name, etcd.as_ref(), &opinions);

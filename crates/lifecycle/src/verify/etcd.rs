@@ -11,6 +11,7 @@ use talos::client::{ClientError, Node, Reason, Service};
 use talos::credentials::Identity;
 
 use super::Verify;
+use super::nodeless::nodeless;
 use crate::etcd_opinion::Said;
 use crate::etcd_verdict::{self, Known, judge};
 use crate::hetzner::explain;
@@ -86,7 +87,11 @@ async fn as_members_see_it(planes: &ControlPlanes, wanted: usize, known: &Known)
             Err(error) => return unheard(&name, &error),
         }
     }
-    let (asked, mut verdict) = (opinions.len(), judge(wanted, &opinions, known));
+    let addresses: Vec<_> = planes.endpoints.iter().map(|at| at.address.ip()).collect();
+    if let Some(verdict) = nodeless(&opinions, known, &addresses) {
+        return verdict;
+    }
+    let (asked, mut verdict) = (opinions.len(), judge(wanted, &opinions));
     if let Some(evidence) = verdict.evidence_mut().filter(|_| asked < wanted) {
         // Who was not asked may see something else.
         let asked = format!("{asked} of {wanted} control planes asked");

@@ -15,6 +15,7 @@ mod api;
 mod cni;
 mod dns;
 mod etcd;
+mod nodeless;
 mod nodes;
 mod rights;
 mod table;
