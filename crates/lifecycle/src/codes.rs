@@ -69,6 +69,8 @@ pub const ETCD_QUORUM_LOST: Code = Code(318);
 pub const ETCD_WEDGED: Code = Code(319);
 /// The cluster's endpoint does not lead to its API.
 pub const ENDPOINT_ASTRAY: Code = Code(320);
+/// Etcd was begun, and no control plane has it any more.
+pub const ETCD_GONE: Code = Code(321);
 /// Pods on some nodes cannot reach each other.
 pub const DATAPATH_BROKEN: Code = Code(501);
 /// Names do not resolve in pods.

@@ -162,6 +162,24 @@ pub(crate) fn wedged(node: &str) -> Cause {
         .next(explain(codes::ETCD_WEDGED), "tells more")
 }
 
+/// Says that etcd was begun on a node, and that nobody has it now.
+pub(crate) fn gone(node: &str, at: &str) -> Cause {
+    let what =
+        format!("etcd was begun on {node} by an earlier run, and no control plane has it now");
+    Cause::new(codes::ETCD_GONE, what)
+        .because([format!("etcd on {node} waits to be begun, as after a reset")])
+        .so("what was in it is gone; none was begun in its place, since it would be empty")
+        .next(
+            format!("talosctl -n {at} bootstrap --recover-from=FILE"),
+            "begins with a snapshot; then run the same command again",
+        )
+        .next(
+            format!("talosctl -n {at} bootstrap"),
+            "begins an empty one; then run the same command again",
+        )
+        .next(explain(codes::ETCD_GONE), "tells more")
+}
+
 /// Says that etcd does not run on a node, and what its service does instead.
 pub(crate) fn not_running(node: &str, etcd: Option<&Service>, others: &[Opinion]) -> Cause {
     if is_stopped(etcd) {

@@ -55,6 +55,7 @@ const FILES: &[(Code, &str)] = &[
     (Code(318), include_str!("pages/SW0318.md")),
     (Code(319), include_str!("pages/SW0319.md")),
     (Code(320), include_str!("pages/SW0320.md")),
+    (Code(321), include_str!("pages/SW0321.md")),
     (Code(501), include_str!("pages/SW0501.md")),
     (Code(502), include_str!("pages/SW0502.md")),
     (Code(503), include_str!("pages/SW0503.md")),

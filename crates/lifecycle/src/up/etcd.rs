@@ -6,7 +6,7 @@ use futures::future::join_all;
 use spec::plan::NodePlan;
 use talos::client::{Bootstrap, ClientError, Reason};
 
-use super::etcd_sight::{Past, see};
+use super::etcd_sight::{Begun, Past, see};
 use super::nodes::machine_of;
 use crate::etcd_opinion::Said;
 use crate::etcd_verdict::Known;
@@ -27,11 +27,16 @@ pub(super) async fn act(site: &Site, hands: &Hands) -> Result<(), ActError> {
     let accepted = format!("{ACCEPTED}{target}");
     let call = Bootstrap { target: &target }.call();
     let was_accepted = hands.eyes().pinned(&accepted).is_some();
+    let maybe_sent = was_accepted || hands.may_have_arrived(&call);
     let begun = hands.eyes().pinned_under(ACCEPTED);
     let begun_elsewhere = begun.iter().any(|(machine, _)| *machine != target);
     let look = async |doubts: Vec<IntentRef>| {
-        let maybe_sent = was_accepted || !doubts.is_empty();
-        see(site, hands, node, Past { maybe_sent, begun_elsewhere }).await
+        let begun_here = match (maybe_sent, doubts.is_empty()) {
+            (false, _) => Begun::No,
+            (true, false) => Begun::Maybe,
+            (true, true) => Begun::Yes,
+        };
+        see(site, hands, node, Past { begun_here, begun_elsewhere }).await
     };
     let at = site.talos(node).ok_or_else(|| Failure::transient("its address is not known yet"))?;
     let identity = site.talos_admin().clone();

@@ -22,10 +22,27 @@ const NEEDED: &[&str] = &["cri", "kubelet", "trustd"];
 /// What is known of earlier bootstraps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Past {
-    /// One may have been sent to this machine.
-    pub(super) maybe_sent: bool,
+    /// Whether this machine has got one.
+    pub(super) begun_here: Begun,
     /// Another machine has accepted one: there was an etcd once.
     pub(super) begun_elsewhere: bool,
+}
+
+/// Whether a bootstrap has begun an etcd.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Begun {
+    /// None was sent, or none has arrived.
+    No,
+    /// One was sent, and nobody knows what came of it.
+    Maybe,
+    /// One was accepted: there was an etcd once.
+    Yes,
+}
+
+impl Past {
+    fn has_had_etcd(self) -> bool {
+        self.begun_elsewhere || self.begun_here == Begun::Yes
+    }
 }
 
 /// A control plane, and what it said.
@@ -56,7 +73,7 @@ pub(super) async fn see(
                 return Err(odd(node, etcd.as_ref()));
             }
             // One with data on its disk is on its way too, right after its start.
-            Ok(Said::Idle(etcd)) if past.begun_elsewhere => {
+            Ok(Said::Idle(etcd)) if past.has_had_etcd() => {
                 if !waits_for_etcd(site, node).await? {
                     return Err(odd(node, etcd.as_ref()));
                 }
@@ -81,8 +98,12 @@ async fn of_target(
         Some((_, Err(error))) => return Err(unheard(site, target, &error)),
         _ => None,
     };
-    if is_coming(etcd.as_ref()) && (!past.maybe_sent || never_arrived(site, hands, target).await?) {
-        return Ok(Sight::NotThere);
+    if is_coming(etcd.as_ref()) {
+        match past.begun_here {
+            Begun::Maybe | Begun::Yes if !never_arrived(site, hands, target).await? => {}
+            Begun::No | Begun::Maybe => return Ok(Sight::NotThere),
+            Begun::Yes => return Err(gone(site, target)),
+        }
     }
     let state = etcd.map_or_else(|| "unknown".to_owned(), |etcd| etcd.state);
     Ok(Sight::Unclear { because: format!("etcd on {} is {state}", target.name) })
@@ -108,6 +129,15 @@ fn unheard(site: &Site, node: &NodePlan, error: &ClientError) -> ActError {
         Some(cause) => ActError::not_yet(failure, cause),
         None => failure.into(),
     }
+}
+
+/// It had an etcd, and waits for a bootstrap as if it were new: a reset has wiped
+/// it. Whether an empty one may take its place is for people to decide, and
+/// whoever has decided so bootstraps by hand; until the deadline that is seen.
+fn gone(site: &Site, target: &NodePlan) -> ActError {
+    let at = site.address(&target.name).map_or_else(|| target.name.clone(), |at| at.to_string());
+    let what = format!("etcd was begun on {}, and no control plane has it now", target.name);
+    ActError::not_yet(Failure::transient(what), etcd_verdict::gone(&target.name, &at))
 }
 
 /// Etcd has run there, or was stopped: it may have data.

@@ -143,6 +143,30 @@ async fn a_machine_without_the_disk_to_install_on_is_sent_nothing() {
     }
 }
 
+/// Somebody else who has the bundle wipes the machines, and decides later that
+/// an empty etcd may take the place of the one that was there.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_etcd_that_was_wiped_is_begun_anew_only_by_people() {
+    let mut yard = Yard::new(12);
+    let others = tempfile::tempdir().unwrap();
+    fs::copy(yard.root().join("secrets.yaml"), others.path().join("secrets.yaml")).unwrap();
+    let ran = yard.up(Some("etcd")).await;
+    assert!(ran.is_done, "{}", ran.text);
+    let ran = yard.down_from(others.path()).await;
+    assert_eq!(ran.outcome, RunOutcome::Proven, "{}", ran.text);
+    yard.hopeless = Some(Name::Etcd);
+    let ran = yard.up(Some("etcd")).await;
+    fell(&ran, &Fall::act("etcd", 321));
+    assert!(ran.text.contains("talosctl -n 127.78.12.11 bootstrap"), "{}", ran.text);
+    assert_eq!(bootstraps(&yard), 1, "{}", ran.text);
+    yard.hopeless = None;
+    let ran = yard.up_from(others.path(), Some("etcd")).await;
+    assert!(ran.is_done, "{}", ran.text);
+    let ran = yard.up(Some(LAST)).await;
+    assert!(ran.is_done, "{}", ran.text);
+    assert_eq!(bootstraps(&yard), 2, "{}", ran.text);
+}
+
 /// What a node finds wrong with itself stands beside what it is waited for.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_node_finds_wrong_with_itself_is_told() {
@@ -160,6 +184,10 @@ async fn what_a_node_finds_wrong_with_itself_is_told() {
 
 fn fell(ran: &Ran, over: &Fall) {
     assert_eq!(ran.falls, BTreeSet::from([over.clone()]), "{}", ran.text);
+}
+
+fn bootstraps(yard: &Yard) -> usize {
+    yard.world.effects().all().iter().filter(|it| it.call.ends_with("Bootstrap")).count()
 }
 
 fn waits(yard: &Yard, name: &str) -> bool {

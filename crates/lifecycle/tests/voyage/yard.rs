@@ -77,8 +77,13 @@ impl Yard {
     }
 
     pub(crate) async fn down(&self) -> Ran {
-        let folder = StateFolder::open(self.root(), &Chance::real()).unwrap();
-        let site = self.site(self.root(), &folder);
+        self.down_from(self.root()).await
+    }
+
+    /// Wipes the machines from another state folder.
+    pub(crate) async fn down_from(&self, root: &Path) -> Ran {
+        let folder = StateFolder::open(root, &Chance::real()).unwrap();
+        let site = self.site(root, &folder);
         let plan = down::plan_of_machines("demo", folder.cluster(), "test", Some(SPEED));
         run(&folder, plan, Until::TheEnd, Arc::new(Release::new(Arc::new(site)))).await
     }
