@@ -16,7 +16,7 @@ use crate::{Site, etcd_verdict, node_trouble};
 /// Talos looks at a bootstrap for up to five seconds before it begins.
 const ARRIVAL: Duration = Duration::from_secs(15);
 
-/// What a control plane boots for, beside etcd.
+/// What every control plane boots for, beside etcd.
 const NEEDED: &[&str] = &["cri", "kubelet", "trustd"];
 
 /// What is known of earlier bootstraps.
@@ -179,14 +179,64 @@ async fn waits_for_etcd(site: &Site, node: &NodePlan) -> Result<bool, ActError> 
             return Err(Failure::transient(what).into());
         }
     }
-    let is_up = |name: &&&str| {
-        services.iter().any(|it| it.id == **name && it.is_well() && it.health == Health::Healthy)
-    };
-    match NEEDED.iter().find(|name| !is_up(name)) {
+    match not_up(&services) {
         None => Ok(true),
         Some(name) => {
             let what = format!("{} still boots: {name} is not up yet", node.name);
             Err(Failure::transient(what).into())
         }
+    }
+}
+
+/// Returns a service other than etcd that a machine may still boot for: those
+/// that every control plane has are well, and Talos waits for all others that it
+/// has loaded, such as those of extensions.
+fn not_up(services: &[Service]) -> Option<&str> {
+    let is_well = |name: &&str| {
+        services.iter().any(|it| it.id == **name && it.is_well() && it.health == Health::Healthy)
+    };
+    if let Some(name) = NEEDED.iter().find(|name| !is_well(name)) {
+        return Some(name);
+    }
+    let is_up = |it: &Service| it.is_well() || matches!(it.state.as_str(), "Finished" | "Skipped");
+    services.iter().find(|it| it.id != "etcd" && !is_up(it)).map(|it| it.id.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn service(id: &str, state: &str, health: Health) -> Service {
+        let (id, state) = (id.to_owned(), state.to_owned());
+        Service { id, state, health, last_event: String::new() }
+    }
+
+    #[test]
+    fn a_machine_waits_for_etcd_alone_once_all_others_are_up() {
+        let well = |id: &&str| service(id, "Running", Health::Healthy);
+        let mut services: Vec<_> = NEEDED.iter().map(well).collect();
+        services.push(service("etcd", "Preparing", Health::Unknown));
+        services.push(service("machined", "Running", Health::Unknown));
+        assert_eq!(not_up(&services), None);
+        let sick = || Health::Unhealthy("connection refused".to_owned());
+        for (state, health, is_up) in [
+            ("Running", Health::Unknown, true),
+            ("Running", Health::Healthy, true),
+            ("Finished", Health::Unknown, true),
+            ("Skipped", Health::Unknown, true),
+            ("Running", sick(), false),
+            ("Waiting", Health::Unknown, false),
+            ("Preparing", Health::Unknown, false),
+            ("Failed", Health::Unknown, false),
+        ] {
+            let mut services = services.clone();
+            services.push(service("ext-iscsid", state, health));
+            let expected = (!is_up).then_some("ext-iscsid");
+            assert_eq!(not_up(&services), expected, "{state}");
+        }
+        services.retain(|it| it.id != "trustd");
+        assert_eq!(not_up(&services), Some("trustd"), "it is not loaded yet");
+        services.push(service("trustd", "Running", Health::Unknown));
+        assert_eq!(not_up(&services), Some("trustd"), "nobody has looked yet");
     }
 }
