@@ -70,16 +70,17 @@ fn is_device(path: &str) -> bool {
     path.strip_prefix("/dev/").is_some_and(|name| !name.is_empty() && !name.contains('/'))
 }
 
-/// Says whether a disk may be the one. What it is made of is not told.
+/// Says whether a disk may be the one, with names as the patterns that they are
+/// for Talos since 1.9. What it is made of is not told.
 fn fits(traits: &DiskTraits, disk: &Disk) -> bool {
     let DiskTraits { min_size, max_size, disk_type: _, model, serial, wwid } = traits;
     let is = |asked: &Option<spec::Text>, is: &str| {
-        asked.as_ref().is_none_or(|asked| asked.as_str() == is)
+        asked.as_ref().is_none_or(|asked| is_like(is, asked.as_str()))
     };
     !disk.readonly
         && min_size.is_none_or(|min| disk.size >= min.get())
         && max_size.is_none_or(|max| disk.size <= max.get())
-        && model.as_ref().is_none_or(|model| is_like(&disk.model, model.as_str()))
+        && is(model, &disk.model)
         && is(serial, &disk.serial)
         && is(wwid, &disk.wwid)
 }
@@ -105,7 +106,7 @@ mod tests {
             size,
             model: "Samsung SSD 990 PRO".to_owned(),
             serial: "S7".to_owned(),
-            wwid: String::new(),
+            wwid: "eui.0025384b31406902".to_owned(),
             readonly: false,
         }
     }
@@ -148,6 +149,10 @@ spec:
             ("{ diskSelector: { maxSize: 100Gi } }", false),
             ("{ diskSelector: { minSize: 1Ti, serial: S7 } }", true),
             ("{ diskSelector: { serial: S8 } }", false),
+            ("{ diskSelector: { serial: 'S*' } }", true),
+            ("{ diskSelector: { serial: '*8' } }", false),
+            ("{ diskSelector: { wwid: 'eui.0025*' } }", true),
+            ("{ diskSelector: { wwid: 'naa.*' } }", false),
             ("{ diskSelector: { model: 'Samsung*PRO' } }", true),
             ("{ diskSelector: { model: 'WD*' } }", false),
             ("{ diskSelector: { type: hdd } }", true),
