@@ -6,7 +6,7 @@ use futures::future::join_all;
 use spec::plan::NodePlan;
 use talos::client::{Bootstrap, ClientError, Reason};
 
-use super::etcd_sight::{Begun, Past, see};
+use super::etcd_sight::{Begun, Past, see, see_without};
 use super::nodes::machine_of;
 use crate::etcd_opinion::Said;
 use crate::etcd_verdict::Known;
@@ -61,10 +61,8 @@ pub(super) async fn act(site: &Site, hands: &Hands) -> Result<(), ActError> {
 /// The node that etcd was started on is not in the file any more. Where others
 /// are members, nothing has to be started; where none is, nothing may be.
 async fn without(site: &Site, chosen: &str) -> Result<(), ActError> {
-    for node in site.control_planes() {
-        if matches!(ask(site, node).await, Ok(Said::Opinion(_))) {
-            return Ok(());
-        }
+    if see_without(site).await? {
+        return Ok(());
     }
     let message = format!("etcd was started on {chosen}, which the cluster file does not name");
     Err(Cause::new(codes::ETCD_NOT_RUNNING, message)

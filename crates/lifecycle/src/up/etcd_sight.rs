@@ -7,7 +7,7 @@ use engine::{ActError, Hands, Sight};
 use events::{Failure, Made};
 use futures::future::join_all;
 use spec::plan::NodePlan;
-use talos::client::{ClientError, Health, Service, Stage};
+use talos::client::{ClientError, EtcdMember, Health, Service, Stage};
 
 use super::etcd::ask;
 use crate::etcd_opinion::{Said, is_coming};
@@ -56,32 +56,58 @@ pub(super) async fn see(
     target: &NodePlan,
     past: Past,
 ) -> Result<Sight, ActError> {
-    let asked = site.control_planes().map(async |node| (node, ask(site, node).await));
-    let heard: Vec<Heard<'_>> = join_all(asked).await;
-    let member = heard.iter().find_map(|(_, said)| match said {
-        Ok(Said::Opinion(opinion)) => opinion.members.first(),
-        _ => None,
-    });
-    if let Some(member) = member {
+    let heard = hear(site).await;
+    if let Some(member) = member(&heard) {
         return Ok(Sight::There(Made::id("member", member.id.to_string())));
     }
     has_leader(&heard)?;
-    for (node, said) in heard.iter().filter(|(node, _)| node.name != target.name) {
-        match said {
-            Err(error) => return Err(unheard(site, node, error)),
-            Ok(Said::Idle(etcd)) if !is_coming(etcd.as_ref()) => {
-                return Err(odd(node, etcd.as_ref()));
-            }
-            // One with data on its disk is on its way too, right after its start.
-            Ok(Said::Idle(etcd)) if past.has_had_etcd() => {
-                if !waits_for_etcd(site, node).await? {
-                    return Err(odd(node, etcd.as_ref()));
-                }
-            }
-            Ok(_) => {}
-        }
+    for heard in heard.iter().filter(|(node, _)| node.name != target.name) {
+        has_none(site, heard, past).await?;
     }
     of_target(site, hands, target, past, heard).await
+}
+
+/// Looks for an etcd of this cluster where the machine that it was begun on is
+/// not there to be asked. Says whether any control plane is a member; who is not
+/// seen to hold none is looked at again.
+pub(super) async fn see_without(site: &Site) -> Result<bool, ActError> {
+    let heard = hear(site).await;
+    if member(&heard).is_some() {
+        return Ok(true);
+    }
+    has_leader(&heard)?;
+    let past = Past { begun_here: Begun::No, begun_elsewhere: true };
+    for heard in &heard {
+        has_none(site, heard, past).await?;
+    }
+    Ok(false)
+}
+
+/// Asks all control planes.
+async fn hear(site: &Site) -> Vec<Heard<'_>> {
+    join_all(site.control_planes().map(async |node| (node, ask(site, node).await))).await
+}
+
+/// Returns a member of the etcd that somebody sees.
+fn member<'a>(heard: &'a [Heard<'_>]) -> Option<&'a EtcdMember> {
+    heard.iter().find_map(|(_, said)| match said {
+        Ok(Said::Opinion(opinion)) => opinion.members.first(),
+        _ => None,
+    })
+}
+
+/// Makes sure that a control plane holds no etcd. Where there was one, a machine
+/// with its data is on its way too, right after its start.
+async fn has_none(site: &Site, heard: &Heard<'_>, past: Past) -> Result<(), ActError> {
+    let (node, said) = heard;
+    match said {
+        Err(error) => Err(unheard(site, node, error)),
+        Ok(Said::Idle(etcd)) if !is_coming(etcd.as_ref()) => Err(odd(node, etcd.as_ref())),
+        Ok(Said::Idle(etcd)) if past.has_had_etcd() && !waits_for_etcd(site, node).await? => {
+            Err(odd(node, etcd.as_ref()))
+        }
+        Ok(_) => Ok(()),
+    }
 }
 
 /// Judges by the one control plane that a bootstrap goes to.

@@ -8,7 +8,7 @@ use sim::talos::{Disk, NodeFacts, Stage};
 use spec::plan::Stage as Name;
 
 use crate::harbour::{Fall, LAST, Ran, new_bundle};
-use crate::yard::{NAMES, Yard};
+use crate::yard::{FIRST, NAMES, Yard, file};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn machines_come_up_once_and_are_released() {
@@ -165,6 +165,31 @@ async fn an_etcd_that_was_wiped_is_begun_anew_only_by_people() {
     let ran = yard.up(Some(LAST)).await;
     assert!(ran.is_done, "{}", ran.text);
     assert_eq!(bootstraps(&yard), 2, "{}", ran.text);
+}
+
+/// The file does not name the machine any more that etcd was begun on. What is
+/// left knows no leader, which is not the same as having no etcd.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_etcd_without_a_leader_is_not_taken_for_none() {
+    let names = ["cp-1", "cp-2", "cp-3"];
+    let mut yard = Yard::of(13, &names, |facts| facts);
+    let planes = |nodes: &[(&str, u8)]| {
+        file(13, "{ vip: 10.78.13.250 }", nodes)
+            .replace("pool: workers", "pool: control-plane")
+            .replace("  pools: [{ name: workers }]\n", "")
+    };
+    let all: Vec<_> = names.into_iter().zip(FIRST..).collect();
+    yard.file = planes(&all);
+    let ran = yard.up(Some("etcd")).await;
+    assert!(ran.is_done, "{}", ran.text);
+    for gone in ["cp-1", "cp-2"] {
+        yard.node(gone).power_off();
+    }
+    yard.file = planes(&all[2..]);
+    yard.hopeless = Some(Name::Etcd);
+    let ran = yard.up(Some("etcd")).await;
+    fell(&ran, &Fall::act("etcd", 318));
+    assert_eq!(bootstraps(&yard), 1, "{}", ran.text);
 }
 
 /// What a node finds wrong with itself stands beside what it is waited for.
