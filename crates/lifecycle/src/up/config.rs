@@ -33,9 +33,8 @@ pub(super) async fn act(site: &Site, hands: &Hands, node: &NodePlan) -> Result<(
     let look = async |_| match at.prove_admin(site.talos_admin()).await {
         Ok(_) => Ok(Sight::There(Made::default())),
         Err(error) => match error.reason {
-            Reason::StillInMaintenance { spki } if pin.is_none_or(|pin| pin == spki) => {
-                Ok(Sight::NotThere)
-            }
+            Reason::StillInMaintenance { spki } if pin == Some(spki) => Ok(Sight::NotThere),
+            Reason::StillInMaintenance { .. } if pin.is_none() => Err(unidentified(node).into()),
             Reason::StillInMaintenance { spki } => Err(another(&error, pin, spki).failure().into()),
             Reason::Refused if sent_before => Ok(Sight::There(Made::default())),
             _ => Err(unproven(site, node, &error, past)),
@@ -63,6 +62,15 @@ pub(super) async fn act(site: &Site, hands: &Hands, node: &NodePlan) -> Result<(
     };
     let given_under = format!("config of {}{time}", machine.title);
     same_as_before(hands, &given_under, node, &config).await
+}
+
+/// It did not answer when it was asked who it is, and waits for its config now:
+/// it may be another machine by then.
+fn unidentified(node: &NodePlan) -> Cause {
+    let message = format!("{} waits for its config, and did not say who it is before", node.name);
+    Cause::new(codes::WRONG_MACHINE, message)
+        .so("nothing was sent to it; the same command asks it first")
+        .next(explain(codes::WRONG_MACHINE), "tells more")
 }
 
 /// Where the API will be is known once the first control plane is there.
