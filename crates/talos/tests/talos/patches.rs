@@ -254,6 +254,10 @@ const REFUSED: &[(&str, &str)] = &[
         "patch 1, line 5, `machine.kubelet.extraConfig.nested.a`: a number cannot be merged into a text",
     ),
     (
+        "machine:\n  kubelet:\n    extraConfig:\n      maxPods: ''",
+        "patch 1, line 4, `machine.kubelet.extraConfig.maxPods`: a text cannot be merged into a number",
+    ),
+    (
         "machine:\n  sysctls:\n    none: {$patch: delete}",
         "patch 1, line 3, `machine.sysctls.none`: there is nothing to delete",
     ),

@@ -104,13 +104,13 @@ fn merge_scalar(
         (_, Rule::Free) | (Value::Bool(_) | Value::Number(_), _) => new.value(place),
         _ => scalar.text.clone().into(),
     };
-    let is_zero = value == 0 || scalar.text.is_empty();
-    if is_zero && rule != Rule::ZeroCounts {
-        return Ok(());
-    }
     let kinds = [&*old, &value].map(std::mem::discriminant);
     if rule == Rule::Free && kinds[0] != kinds[1] {
         return Err(mismatch(old, new, place));
+    }
+    let is_zero = value == 0 || scalar.text.is_empty();
+    if is_zero && rule != Rule::ZeroCounts {
+        return Ok(());
     }
     *old = value;
     Ok(())
