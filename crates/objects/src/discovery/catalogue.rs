@@ -6,12 +6,13 @@ use super::Resource;
 use super::wire::Group;
 use crate::Kind;
 
-/// All that an API serves, as it was at one moment.
+/// All that an API serves, as it was at one moment. What is neither in it nor of
+/// a group that did not answer is not served.
 #[derive(Debug, Default)]
-pub(super) struct Catalogue {
+pub(crate) struct Catalogue {
     pub(super) resources: HashMap<Kind, Resource>,
-    /// Versions of groups that did not answer.
-    pub(super) stale: Vec<String>,
+    /// Versions of groups that did not answer; all of them may serve something.
+    pub(crate) stale: Vec<String>,
     /// How many groups were taken in.
     pub(super) groups: usize,
 }
@@ -24,6 +25,28 @@ pub(super) enum Versions {
 }
 
 impl Catalogue {
+    /// Returns whether nobody was asked yet: every API serves something.
+    pub(super) fn is_unasked(&self) -> bool {
+        self.groups == 0
+    }
+
+    /// Returns where a kind is served in the version that the API would choose.
+    pub(super) fn preferred(&self, group: &str, kind: &str) -> Option<&Resource> {
+        let of_kind = self.resources.values().filter(|resource| resource.kind.is(group, kind));
+        of_kind.min_by_key(|resource| resource.place)
+    }
+
+    /// Returns every kind whose objects are in namespaces and can be listed,
+    /// each in the version that the API would choose.
+    pub(crate) fn listed_in_namespaces(&self) -> Vec<Resource> {
+        let listed =
+            |one: &&Resource| one.namespaced && one.verbs.iter().any(|verb| verb == "list");
+        let mut all: Vec<&Resource> = self.resources.values().filter(listed).collect();
+        all.sort_by_key(|one| (&one.kind.group, &one.kind.kind, one.place));
+        all.dedup_by(|a, b| a.kind.is(&b.kind.group, &b.kind.kind));
+        all.into_iter().cloned().collect()
+    }
+
     /// Returns whether a kind is served. One whose group does not answer may be.
     pub(super) fn serves(&self, kind: &Kind, versions: Versions) -> bool {
         let of_group = format!("{}/", kind.group);
@@ -50,7 +73,7 @@ impl Catalogue {
         let name = group.metadata.name;
         self.groups += 1;
         for (place, version) in group.versions.into_iter().enumerate() {
-            if version.freshness == "Stale" {
+            if version.is_stale() {
                 self.stale.push(format!("{name}/{}", version.version));
             }
             for found in version.resources {

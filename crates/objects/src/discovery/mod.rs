@@ -1,10 +1,10 @@
 //! Which path serves which kind.
 //!
-//! The whole catalogue comes in two requests (aggregated discovery) and is
-//! kept; a kind that is not in it makes us ask again. A broken aggregated
-//! server is listed as stale by the API and disturbs nobody who does not ask
-//! for its kinds.
+//! The whole catalogue is asked for and kept; a kind that is not in it makes us
+//! ask again. A broken aggregated server is listed as stale and disturbs nobody
+//! who does not ask for its kinds.
 
+mod ask;
 mod catalogue;
 mod names;
 mod resource;
@@ -18,13 +18,8 @@ pub use slip::Slip;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::request::Ask;
 use crate::{ApiError, Cluster, Kind, Trouble};
 use catalogue::{Catalogue, Versions};
-use wire::{GroupList, ResourceList};
-
-const AGGREGATED: &str =
-    "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
 
 /// What is known of the API's catalogue.
 #[derive(Debug, Default)]
@@ -41,13 +36,7 @@ impl Cluster {
         if let Some(found) = before.resources.get(kind) {
             return Ok(found.clone());
         }
-        let _one = self.discovery().asking.lock().await;
-        let mut catalogue = self.discovery().known();
-        // Whoever asked while we waited has asked for us too.
-        if Arc::ptr_eq(&before, &catalogue) {
-            catalogue = Arc::new(self.ask_catalogue(kind).await?);
-            self.discovery().keep(&catalogue);
-        }
+        let catalogue = self.catalogue_after(&before).await?;
         catalogue.resources.get(kind).cloned().ok_or_else(|| {
             // A silent server says nothing of the kinds of other groups.
             let stale = catalogue.stale_of(&kind.group);
@@ -58,19 +47,9 @@ impl Cluster {
     }
 
     /// Returns every kind whose objects are in namespaces and can be listed,
-    /// each in one version.
+    /// each in one version, as far as is known.
     pub(crate) async fn namespaced_resources(&self) -> Result<Vec<Resource>, ApiError> {
-        let namespace =
-            Kind { group: String::new(), version: "v1".into(), kind: "Namespace".into() };
-        self.resource(&namespace).await?;
-        let catalogue = self.discovery().known();
-        let listed =
-            |one: &&Resource| one.namespaced && one.verbs.iter().any(|verb| verb == "list");
-        let mut all: Vec<Resource> = catalogue.resources.values().filter(listed).cloned().collect();
-        let name = |one: &Resource| (one.kind.group.clone(), one.kind.kind.clone());
-        all.sort_by_key(name);
-        all.dedup_by(|a, b| a.kind.is(&b.kind.group, &b.kind.kind));
-        Ok(all)
+        Ok(self.known_catalogue().await?.listed_in_namespaces())
     }
 
     /// Returns whether a kind is served in just this version, as far as is known.
@@ -80,7 +59,7 @@ impl Cluster {
 
     /// Asks anew whether a kind is served in any version.
     pub(crate) async fn still_serves(&self, kind: &Kind) -> Result<bool, ApiError> {
-        let catalogue = Arc::new(self.ask_catalogue(kind).await?);
+        let catalogue = Arc::new(self.ask_catalogue().await?);
         self.discovery().keep(&catalogue);
         Ok(catalogue.serves(kind, Versions::Any))
     }
@@ -101,76 +80,47 @@ impl Cluster {
     }
 
     /// Returns where a kind is served in whichever version: the one that the
-    /// API would choose. None where nobody serves it; an error where its group
-    /// does not answer, since it may be served again tomorrow.
+    /// API would choose. None where nobody serves it now; an error where its
+    /// group does not answer, since it may be served again tomorrow.
     pub(crate) async fn preferred(
         &self,
         group: &str,
         kind: &str,
     ) -> Result<Option<Resource>, ApiError> {
-        let all = self.all_resources().await?;
-        let of_kind = all.into_iter().filter(|resource| resource.kind.is(group, kind));
-        if let Some(resource) = of_kind.min_by_key(|resource| resource.place) {
-            return Ok(Some(resource));
+        let before = self.discovery().known();
+        if let Some(found) = before.preferred(group, kind) {
+            return Ok(Some(found.clone()));
         }
-        let stale = self.discovery().known().stale_of(group);
-        if stale.is_empty() {
-            return Ok(None);
+        let catalogue = self.catalogue_after(&before).await?;
+        let (found, stale) = (catalogue.preferred(group, kind), catalogue.stale_of(group));
+        if found.is_some() || stale.is_empty() {
+            return Ok(found.cloned());
         }
         let kind = format!("{kind}.{group}");
         Err(ApiError::new(format!("find {kind}"), Trouble::KindMissing { kind, stale, slip: None }))
     }
 
-    /// Returns all that the API serves, asked for now.
+    /// Returns all that the API serves, as far as is known.
     pub(crate) async fn all_resources(&self) -> Result<Vec<Resource>, ApiError> {
-        let catalogue = self.discovery().known();
-        if catalogue.resources.is_empty() {
-            // Every API has namespaces, and asking for them asks for all.
-            let namespace = Kind::new("v1", "Namespace").expect("a kind of the core group");
-            self.resource(&namespace).await?;
-        }
-        Ok(self.discovery().known().resources.values().cloned().collect())
+        Ok(self.known_catalogue().await?.resources.values().cloned().collect())
     }
 
-    async fn ask_catalogue(&self, kind: &Kind) -> Result<Catalogue, ApiError> {
-        let mut catalogue = Catalogue::default();
-        for path in ["/api", "/apis"] {
-            let ask = Ask::get(path, format!("ask {} what it serves", self.server()));
-            let tried = ask.tried.clone();
-            let answer = self.send(ask.accepting(AGGREGATED)).await;
-            let answer = answer.map_err(|error| match error.trouble() {
-                Trouble::KindMissing { .. } => {
-                    ApiError::new(&tried, Trouble::NoApi(path.to_owned()))
-                }
-                _ => error,
-            })?;
-            let groups: GroupList = answer.json(&tried)?;
-            if groups.kind != "APIGroupDiscoveryList" {
-                return self.ask_version(kind).await;
-            }
-            groups.items.into_iter().for_each(|group| catalogue.take(group));
-        }
-        Ok(catalogue)
-    }
-
-    /// For an API without aggregated discovery: asks only for what is needed.
-    async fn ask_version(&self, kind: &Kind) -> Result<Catalogue, ApiError> {
-        let root = root(kind);
-        let ask = Ask::get(&root, format!("ask {} what it serves below {root}", self.server()));
-        let tried = ask.tried.clone();
+    async fn known_catalogue(&self) -> Result<Arc<Catalogue>, ApiError> {
         let known = self.discovery().known();
-        let mut resources = known.resources.clone();
-        match self.send(ask).await {
-            Ok(answer) => {
-                let list: ResourceList = answer.json(&tried)?;
-                let found = list.resources.into_iter().filter(|one| !one.name.contains('/'));
-                let found = found.map(|one| one.resource(&kind.group, &kind.version));
-                resources.extend(found.map(|resource| (resource.kind.clone(), resource)));
-            }
-            Err(error) if matches!(error.trouble(), Trouble::KindMissing { .. }) => {}
-            Err(error) => return Err(error),
+        if known.is_unasked() { self.catalogue_after(&known).await } else { Ok(known) }
+    }
+
+    /// Asks anew, unless somebody has asked since a catalogue was known.
+    async fn catalogue_after(&self, before: &Arc<Catalogue>) -> Result<Arc<Catalogue>, ApiError> {
+        let _one = self.discovery().asking.lock().await;
+        let known = self.discovery().known();
+        // Whoever asked while we waited has asked for us too.
+        if !Arc::ptr_eq(before, &known) && !known.is_unasked() {
+            return Ok(known);
         }
-        Ok(Catalogue { resources, ..Catalogue::default() })
+        let catalogue = Arc::new(self.ask_catalogue().await?);
+        self.discovery().keep(&catalogue);
+        Ok(catalogue)
     }
 }
 

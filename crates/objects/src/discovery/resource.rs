@@ -50,11 +50,12 @@ impl Resource {
     }
 }
 
-/// Returns the path below which a version of a group is served.
+/// Returns the path below which the version of a kind is served.
 pub(crate) fn root(kind: &Kind) -> String {
-    if kind.group.is_empty() {
-        format!("/api/{}", kind.version)
-    } else {
-        format!("/apis/{}/{}", kind.group, kind.version)
-    }
+    root_of(&kind.group, &kind.version)
+}
+
+/// Returns the path below which a version of a group is served.
+pub(super) fn root_of(group: &str, version: &str) -> String {
+    if group.is_empty() { format!("/api/{version}") } else { format!("/apis/{group}/{version}") }
 }

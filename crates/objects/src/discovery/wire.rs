@@ -1,15 +1,30 @@
-//! The wire: `APIGroupDiscoveryList`, and `APIResourceList` of older servers.
+//! The wire: `APIGroupDiscoveryList`, and what older servers have instead:
+//! `APIVersions`, `APIGroupList` and `APIResourceList`.
 
 use serde::Deserialize;
 
 use super::Resource;
 use crate::Kind;
 
+const STALE: &str = "Stale";
+const NAMESPACED: &str = "Namespaced";
+
+/// What `/api` and `/apis` say.
 #[derive(Deserialize)]
-pub(super) struct GroupList {
-    pub(super) kind: String,
-    #[serde(default)]
-    pub(super) items: Vec<Group>,
+#[serde(tag = "kind")]
+pub(super) enum Index {
+    /// All at once.
+    #[serde(rename = "APIGroupDiscoveryList")]
+    Aggregated {
+        #[serde(default)]
+        items: Vec<Group>,
+    },
+    /// The versions of the core group.
+    #[serde(rename = "APIVersions")]
+    Core { versions: Vec<String> },
+    /// The other groups.
+    #[serde(rename = "APIGroupList")]
+    Groups { groups: Vec<ListedGroup> },
 }
 
 #[derive(Deserialize)]
@@ -32,7 +47,7 @@ pub(super) struct GroupVersion {
     #[serde(default)]
     pub(super) resources: Vec<Served>,
     #[serde(default)]
-    pub(super) freshness: String,
+    freshness: String,
 }
 
 #[derive(Deserialize)]
@@ -61,25 +76,83 @@ pub(super) struct ServedKind {
     kind: String,
 }
 
+/// A group and its versions, the API's own choice first.
+#[derive(Deserialize)]
+pub(super) struct ListedGroup {
+    pub(super) name: String,
+    #[serde(default)]
+    pub(super) versions: Vec<ListedVersion>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct ListedVersion {
+    pub(super) version: String,
+}
+
 #[derive(Deserialize)]
 pub(super) struct ResourceList {
+    // Go writes an empty list as null.
     #[serde(default)]
-    pub(super) resources: Vec<ListedResource>,
+    resources: Option<Vec<ListedResource>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct ListedResource {
-    pub(super) name: String,
+struct ListedResource {
+    name: String,
     #[serde(default)]
     singular_name: String,
     #[serde(default)]
     short_names: Vec<String>,
+    /// Empty where it is that of the list, as is the version.
+    #[serde(default)]
+    group: String,
+    #[serde(default)]
+    version: String,
     kind: String,
     namespaced: bool,
     #[serde(default)]
     verbs: Vec<String>,
 }
+
+// === impl Group ===
+
+impl Group {
+    pub(super) fn new(name: String, versions: Vec<GroupVersion>) -> Self {
+        Self { metadata: GroupName { name }, versions }
+    }
+}
+
+// === impl GroupVersion ===
+
+impl GroupVersion {
+    /// A version of which its own list was asked for.
+    pub(super) fn heard(version: String, list: ResourceList) -> Self {
+        let listed = list.resources.unwrap_or_default().into_iter();
+        let resources = listed.filter(|one| !one.name.contains('/')).map(Served::from).collect();
+        Self { version, resources, freshness: "Current".to_owned() }
+    }
+
+    /// A version that did not answer.
+    pub(super) fn unheard(version: String) -> Self {
+        Self { version, resources: Vec::new(), freshness: STALE.to_owned() }
+    }
+
+    pub(super) fn is_stale(&self) -> bool {
+        self.freshness == STALE
+    }
+}
+
+// === impl ListedGroup ===
+
+impl ListedGroup {
+    pub(super) fn core(versions: Vec<String>) -> Self {
+        let versions = versions.into_iter().map(|version| ListedVersion { version }).collect();
+        Self { name: String::new(), versions }
+    }
+}
+
+// === impl Served ===
 
 impl Served {
     /// A stale version may list a resource without its kind. The kind's own
@@ -93,24 +166,23 @@ impl Served {
             plural: self.resource,
             singular: self.singular_resource,
             short_names: self.short_names,
-            namespaced: self.scope == "Namespaced",
+            namespaced: self.scope == NAMESPACED,
             verbs: self.verbs,
             place: (0, 0),
         })
     }
 }
 
-impl ListedResource {
-    pub(super) fn resource(self, group: &str, version: &str) -> Resource {
-        let kind = Kind { group: group.to_owned(), version: version.to_owned(), kind: self.kind };
-        Resource {
-            kind,
-            plural: self.name,
-            singular: self.singular_name,
-            short_names: self.short_names,
-            namespaced: self.namespaced,
-            verbs: self.verbs,
-            place: (0, 0),
+impl From<ListedResource> for Served {
+    fn from(listed: ListedResource) -> Self {
+        let (group, version, kind) = (listed.group, listed.version, listed.kind);
+        Self {
+            resource: listed.name,
+            singular_resource: listed.singular_name,
+            short_names: listed.short_names,
+            kind: Some(ServedKind { group, version, kind }),
+            scope: if listed.namespaced { NAMESPACED.to_owned() } else { "Cluster".to_owned() },
+            verbs: listed.verbs,
         }
     }
 }

@@ -20,6 +20,7 @@ mod inventory_kinds;
 mod kwok;
 mod manifests;
 mod noop;
+mod old_server;
 mod policies;
 mod real;
 mod remove;
