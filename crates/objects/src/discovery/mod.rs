@@ -11,6 +11,7 @@ mod resource;
 mod slip;
 mod wire;
 
+pub(crate) use catalogue::Catalogue;
 pub use names::{KindNameError, UnknownKind};
 pub use resource::Resource;
 pub(crate) use resource::root;
@@ -19,7 +20,7 @@ pub use slip::Slip;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::{ApiError, Cluster, Kind, Trouble};
-use catalogue::{Catalogue, Versions};
+use catalogue::Versions;
 
 /// What is known of the API's catalogue.
 #[derive(Debug, Default)]
@@ -50,6 +51,11 @@ impl Cluster {
     /// each in one version, as far as is known.
     pub(crate) async fn namespaced_resources(&self) -> Result<Vec<Resource>, ApiError> {
         Ok(self.known_catalogue().await?.listed_in_namespaces())
+    }
+
+    /// Returns all that the API serves, asked for now.
+    pub(crate) async fn catalogue(&self) -> Result<Arc<Catalogue>, ApiError> {
+        self.catalogue_after(&self.discovery().known()).await
     }
 
     /// Returns whether a kind is served in just this version, as far as is known.

@@ -10,7 +10,6 @@ use serde_json::json;
 
 use super::Mode;
 use super::adopt::PART_OF;
-use super::definition::Definition;
 use super::leaving::{doomed, see_gone};
 use super::one::send;
 use super::pace::Hope;
@@ -108,14 +107,9 @@ impl Pruner<'_> {
 
     async fn spared(&self, member: &Object, order: &Order) -> Result<Option<Spared>, ApiError> {
         match spared::by_itself(member) {
-            None if member.kind().is("", "Namespace") => {
-                let name = &member.id().name;
-                let mode = self.settings.mode;
-                spared::namespace(self.cluster, &self.inventory, order, name, mode).await
-            }
+            None if member.kind().is("", "Namespace") => self.spared_namespace(member, order).await,
             None if member.kind().is("apiextensions.k8s.io", "CustomResourceDefinition") => {
-                let (cluster, set, mode) = (self.cluster, self.id(), self.settings.mode);
-                Definition { cluster, set, mode, live: member }.spared(order).await
+                self.spared_definition(member, order).await
             }
             spared => Ok(spared),
         }

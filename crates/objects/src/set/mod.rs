@@ -52,6 +52,7 @@ mod report;
 mod run;
 mod secret;
 mod spared;
+mod stranger;
 mod survey;
 mod taken;
 mod untried;

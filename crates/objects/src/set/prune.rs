@@ -10,7 +10,9 @@ use super::pace::{Hope, Pace};
 use super::reach::{may_not_list, members_are_far};
 use super::report::{Outcome, Report};
 use super::{Adopt, Means, Mode, Settings};
-use crate::{ApiError, Cluster, Meant, Object, ObjectId, Order, Ownership, Scope, Trouble};
+use crate::{
+    ApiError, Cluster, Meant, Object, ObjectId, Order, Ownership, Resource, Scope, Trouble,
+};
 
 /// How often an inventory that others write to is looked at again.
 const LOOKS: usize = 10;
@@ -267,7 +269,7 @@ impl<'a> Pruner<'a> {
     async fn scopes(&self) -> Result<Vec<Scope>, ApiError> {
         let mut scopes = Vec::new();
         for (group, kind) in &self.before.kinds {
-            let Some(resource) = self.cluster.preferred(group, kind).await? else { continue };
+            let Some(resource) = self.preferred(group, kind).await? else { continue };
             let all = Scope::all(resource.kind).labelled(self.inventory.selector());
             let namespaces = &self.before.namespaces;
             if !resource.namespaced || (members_are_far(namespaces) && self.may_list(&all).await?) {
@@ -277,6 +279,18 @@ impl<'a> Pruner<'a> {
             }
         }
         Ok(scopes)
+    }
+
+    /// Returns where a kind is served; what nobody serves has no members.
+    async fn preferred(&self, group: &str, kind: &str) -> Result<Option<Resource>, ApiError> {
+        let mut tries = self.pace.tries(Hope::Usual);
+        loop {
+            tries.turn().await;
+            match self.cluster.preferred(group, kind).await {
+                Ok(found) => return Ok(found),
+                Err(error) => tries.again(error).await?,
+            }
+        }
     }
 
     /// Returns whether we have the right to list something, by one short list.

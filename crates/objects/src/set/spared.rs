@@ -1,11 +1,13 @@
 //! Members that are no longer wished for, and stay all the same.
 
-use std::collections::HashSet;
+use std::sync::Arc;
 
-use super::Mode;
-use super::adopt::{CLAIMS, part_of};
-use super::inventory::Inventory;
-use crate::{ApiError, Cluster, Object, Order, Resource, Scope};
+use super::adopt::CLAIMS;
+use super::pace::Hope;
+use super::prune::Pruner;
+use super::stranger::Seen;
+use crate::discovery::Catalogue;
+use crate::{ApiError, Object, Order, Scope};
 
 /// Annotations that say that an object outlives its set.
 const KEEPS: &[(&str, &str)] = &[
@@ -59,78 +61,62 @@ pub(super) fn by_itself(live: &Object) -> Option<Spared> {
     claim.map(Spared::Kept)
 }
 
-/// Says why a namespace stays, where it does.
-pub(super) async fn namespace(
-    cluster: &Cluster,
-    inventory: &Inventory,
-    order: &Order,
-    name: &str,
-    mode: Mode,
-) -> Result<Option<Spared>, ApiError> {
-    let kept = |because: String| Ok(Some(Spared::Kept(because)));
-    if OF_THE_CLUSTER.contains(&name) {
-        return kept("it belongs to the cluster".to_owned());
-    }
-    let mut wished = order.objects().iter().map(Object::id);
-    if let Some(inside) = wished.find(|id| id.namespace.as_deref() == Some(name)) {
-        return kept(format!("{inside} is still wished for"));
-    }
-    if inventory.namespace() == name {
-        return kept(format!("{} is in it", inventory.parent()));
-    }
-    let mut seen = HashSet::new();
-    for resource in cluster.all_resources().await? {
-        let lists = resource.namespaced && resource.verbs.iter().any(|verb| verb == "list");
-        let first = seen.insert((resource.kind.group.clone(), resource.plural.clone()));
-        if lists
-            && first
-            && let Some(because) = stranger(cluster, inventory, &resource, name, mode).await?
-        {
-            return kept(because);
+impl Pruner<'_> {
+    /// Says why a namespace stays, where it does.
+    pub(super) async fn spared_namespace(
+        &self,
+        member: &Object,
+        order: &Order,
+    ) -> Result<Option<Spared>, ApiError> {
+        let kept = |because: String| Ok(Some(Spared::Kept(because)));
+        let name = &member.id().name;
+        if OF_THE_CLUSTER.contains(&name.as_str()) {
+            return kept("it belongs to the cluster".to_owned());
         }
+        let mut wished = order.objects().iter().map(Object::id);
+        if let Some(inside) = wished.find(|id| id.namespace.as_ref() == Some(name)) {
+            return kept(format!("{inside} is still wished for"));
+        }
+        if self.inventory.namespace() == name {
+            return kept(format!("{} is in it", self.inventory.parent()));
+        }
+        let catalogue = self.catalogue().await?;
+        if !catalogue.stale.is_empty() {
+            let silent = catalogue.stale.join(", ");
+            let because = "which may have something in it";
+            return kept(format!("the API did not hear from {silent}, {because}"));
+        }
+        let mut strangers = self.strangers(member, order);
+        for resource in catalogue.listed_in_namespaces() {
+            let scope = Scope::all(resource.kind).within(name);
+            match strangers.among(&scope, is_furniture).await? {
+                Seen::Stays(object, because) => {
+                    return kept(format!("{} in it {because}", object.id()));
+                }
+                // A definition that was pruned a moment ago took its objects along.
+                Seen::Nothing | Seen::KindGone => {}
+            }
+        }
+        Ok(None)
     }
-    Ok(None)
-}
 
-/// Says which object in a namespace stays, and is no furniture.
-async fn stranger(
-    cluster: &Cluster,
-    inventory: &Inventory,
-    resource: &Resource,
-    namespace: &str,
-    mode: Mode,
-) -> Result<Option<String>, ApiError> {
-    let mut found = None;
-    let scope = Scope::all(resource.kind.clone()).within(namespace);
-    let show = |object: Object| {
-        if found.is_none()
-            && let Some(because) = stays(&object, inventory.id(), mode)
-        {
-            found = Some(format!("{} in it {because}", object.id()));
+    /// Returns all that the API serves now.
+    async fn catalogue(&self) -> Result<Arc<Catalogue>, ApiError> {
+        let mut tries = self.pace.tries(Hope::Usual);
+        loop {
+            tries.turn().await;
+            match self.cluster.catalogue().await {
+                Ok(catalogue) => return Ok(catalogue),
+                Err(error) => tries.again(error).await?,
+            }
         }
-    };
-    match cluster.list_each(&scope, show).await {
-        Ok(_) => Ok(found),
-        // A definition that was pruned a moment ago took its objects along.
-        Err(error) => cluster.unless_gone(&resource.kind, error).await.map(|()| None),
     }
 }
 
-/// Members had their turn before their namespace, unless nothing has one.
-fn stays(object: &Object, set: &str, mode: Mode) -> Option<&'static str> {
-    let furniture = FURNITURE.iter().any(|(group, kind, name)| {
+fn is_furniture(object: &Object) -> bool {
+    FURNITURE.iter().any(|(group, kind, name)| {
         object.kind().is(group, kind) && name.is_none_or(|name| object.id().name == name)
-    });
-    let owned = !object.items("/metadata/ownerReferences").is_empty();
-    let leaves = object.at("/metadata/deletionTimestamp").is_some();
-    if furniture || owned || leaves {
-        return None;
-    }
-    match (part_of(object) == Some(set), mode) {
-        (true, Mode::DryRun) => None,
-        (true, Mode::ForReal) => Some("is still there"),
-        (false, _) => Some("is not of this set"),
-    }
+    })
 }
 
 #[cfg(test)]
@@ -164,17 +150,15 @@ mod tests {
     }
 
     #[test]
-    fn furniture_and_members_are_no_strangers() {
-        let stranger = |object: &Object| stays(object, "applyset-x-v1", Mode::DryRun).is_some();
-        assert!(!stranger(&live("ConfigMap", "kube-root-ca.crt", json!({}))));
-        assert!(!stranger(&live("ServiceAccount", "default", json!({}))));
-        assert!(!stranger(&live("Event", "e", json!({}))));
-        assert!(stranger(&live("ConfigMap", "a", json!({}))));
-        let label = "applyset.kubernetes.io/part-of";
-        let member = live("Secret", "a", json!({ "labels": { label: "applyset-x-v1" } }));
-        assert!(!stranger(&member));
-        // Its turn came before that of its namespace, and it is there all the same.
-        assert_eq!(stays(&member, "applyset-x-v1", Mode::ForReal), Some("is still there"));
-        assert!(stranger(&live("Secret", "a", json!({ "labels": { label: "applyset-y-v1" } }))));
+    fn furniture_is_what_every_namespace_has() {
+        for (kind, name, furniture) in [
+            ("ConfigMap", "kube-root-ca.crt", true),
+            ("ServiceAccount", "default", true),
+            ("Event", "e", true),
+            ("ConfigMap", "a", false),
+            ("ServiceAccount", "runner", false),
+        ] {
+            assert_eq!(is_furniture(&live(kind, name, json!({}))), furniture, "{kind}/{name}");
+        }
     }
 }

@@ -9,7 +9,7 @@ use crate::harbour::Harbour;
 use crate::inventory::ends;
 
 /// A kind of the test's own: others share the control plane.
-fn definition(harbour: &Harbour) -> (Object, Kind) {
+pub(crate) fn definition(harbour: &Harbour) -> (Object, Kind) {
     let group = format!("{}.example.com", harbour.namespace.name());
     let schema = json!({ "openAPIV3Schema":
         { "type": "object", "x-kubernetes-preserve-unknown-fields": true } });
@@ -22,7 +22,7 @@ fn definition(harbour: &Harbour) -> (Object, Kind) {
     (Object::new(body).unwrap(), kind)
 }
 
-fn buoy(harbour: &Harbour, kind: &Kind, name: &str, metadata: &Value) -> Object {
+pub(crate) fn buoy(harbour: &Harbour, kind: &Kind, name: &str, metadata: &Value) -> Object {
     harbour.object(&kind.api_version(), "Buoy", name, json!({ "metadata": metadata }))
 }
 

@@ -37,6 +37,7 @@ mod set_lives;
 mod set_memory;
 mod set_reach;
 mod set_untried;
+mod spared;
 mod status_real;
 mod status_rolled;
 mod status_told;
