@@ -5,6 +5,7 @@ mod api;
 mod config;
 mod etcd;
 mod etcd_sight;
+mod etcd_wait;
 mod identity;
 mod image;
 mod install_disk;
