@@ -144,8 +144,8 @@ fn each_mistake_has_its_words() {
             "issuing Talos API CA key is not allowed on non-controlplane nodes (.machine.ca)\n\t* cluster CA key",
         ),
         (
-            good.replace("https://10.0.64.9:6443", "http://10.0.64.9"),
-            "invalid controlplane endpoint",
+            good.replace("https://10.0.64.9:6443", "https://:6443"),
+            "invalid controlplane endpoint: hostname must not be blank",
         ),
         (
             good.replace("    endpoint: https://10.0.64.9:6443", "    localAPIServerPort: 6443"),

@@ -55,7 +55,7 @@ async fn wrong_configs(climber: &Climber, address: Ipv4Addr, client: &Client) {
     let config = climber.config(address, "cp-1", NodeRole::ControlPlane);
     let patched = |patch| config.patched(&[Patch::read("a patch", patch).unwrap()]).unwrap();
     let misspelt = patched("machine: {kubelet: {pullSecret: {password: hunter22}}}");
-    let nowhere = patched("cluster: {controlPlane: {endpoint: 'http://nowhere:6443'}}");
+    let nowhere = patched("cluster: {controlPlane: {endpoint: 'https://:6443'}}");
     for (config, named) in [
         (&garbage, "machine.unheard"),
         // The node repeats what stood under the misspelt key; we do not.

@@ -13,7 +13,10 @@ pub(super) fn check(config: &MachineConfig) -> Result<(), ConfigError> {
     };
     let cluster = &config.cluster;
     refuse(config.token.is_empty(), "trustd token is invalid");
-    refuse(!is_url(&cluster.endpoint), "invalid controlplane endpoint: url scheme should be https");
+    refuse(
+        !has_host(&cluster.endpoint),
+        "invalid controlplane endpoint: hostname must not be blank",
+    );
     match config.machine_type {
         MachineType::ControlPlane => refuse(
             config.machine_ca.key.is_none(),
@@ -54,6 +57,8 @@ fn check_certificates(config: &MachineConfig) -> Result<(), ConfigError> {
     Ok(())
 }
 
-fn is_url(endpoint: &str) -> bool {
-    endpoint.strip_prefix("https://").is_some_and(|rest| !rest.is_empty())
+/// Whether an address names a host; no more is asked of it.
+fn has_host(endpoint: &str) -> bool {
+    let rest = endpoint.split_once("://").map_or("", |(_, rest)| rest);
+    rest.split(['/', ':']).next().is_some_and(|host| !host.is_empty())
 }
