@@ -10,6 +10,7 @@ use lifecycle::GitAccess;
 use spec::FilePath;
 
 use crate::command_error::CommandError;
+use crate::credentials_file;
 use crate::exit::Exit;
 
 /// Reads what the cluster file names, beside which the files lie.
@@ -70,12 +71,7 @@ fn private_key(text: &str, file: &FilePath) -> Result<Secret, CommandError> {
 
 fn credentials(text: &str, file: &FilePath) -> Result<GitAccess, CommandError> {
     let value = |key: &str| {
-        let found = text.lines().find_map(|line| {
-            let (name, value) = line.split_once([':', '='])?;
-            let value = value.trim().trim_matches(['"', '\'']);
-            (name.trim() == key && !value.is_empty()).then(|| value.to_owned())
-        });
-        found.ok_or_else(|| {
+        credentials_file::value(text, key).ok_or_else(|| {
             let message = format!("{} has no `{key}`", file.as_str());
             CommandError::say(Exit::Usage, message)
                 .hint("write `username: …` and `password: …`, each on a line of its own")

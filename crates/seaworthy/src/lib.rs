@@ -10,6 +10,7 @@ mod board;
 mod cli;
 mod command_error;
 mod commands;
+mod credentials_file;
 mod envelope;
 mod exit;
 mod git_access;

@@ -12,6 +12,7 @@ use spec::Plan;
 use spec::plan::RegistryPlan;
 
 use crate::command_error::CommandError;
+use crate::credentials_file;
 use crate::exit::Exit;
 
 /// The host that containerd asks for images of `docker.io`.
@@ -85,13 +86,7 @@ fn is_private_key(text: &str) -> bool {
 
 /// Reads a user and a password, or a token. The reason shows nothing of the text.
 fn credentials_in(text: &str) -> Result<RegistryCredentials, String> {
-    let value = |key: &str| {
-        text.lines().find_map(|line| {
-            let (name, value) = line.split_once([':', '='])?;
-            let value = value.trim().trim_matches(['"', '\'']);
-            (name.trim() == key && !value.is_empty()).then(|| value.to_owned())
-        })
-    };
+    let value = |key: &str| credentials_file::value(text, key);
     match (value("token"), value("username"), value("password")) {
         (Some(token), None, None) => Ok(RegistryCredentials::Token(Secret::new(token))),
         (Some(_), ..) => Err("has a token beside a user or a password".to_owned()),
