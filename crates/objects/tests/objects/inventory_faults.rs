@@ -6,7 +6,7 @@ use objects::diff::Veil;
 use objects::set::{Adopt, Inventory, Mode, Prune, Report, Set, Settings};
 use objects::{ApiError, Object, ObjectId, Trouble};
 use rig::proxy::{Fault, Matching, Rule};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::harbour::{Harbour, means};
 use crate::inventory::ends;
@@ -176,26 +176,16 @@ async fn what_was_made_while_another_run_was_about_to_forget_its_kind_is_remembe
     let mut set = harbour.maps(&["a"]);
     set.push(account("old"));
     harbour.prune_set(set, Settings::default()).await.unwrap();
-    harbour.kubectl(&[
-        "patch",
-        "serviceaccount",
-        "old",
-        "--type=merge",
-        "-p",
-        r#"{"metadata":{"finalizers":["example.com/stay"]}}"#,
-    ]);
+    let held_by = |finalizers: Value| {
+        let patch = json!({ "metadata": { "finalizers": finalizers } }).to_string();
+        harbour.kubectl(&["patch", "serviceaccount", "old", "--type=merge", "-p", &patch]);
+    };
+    held_by(json!(["example.com/stay"]));
     let ours = async {
         let mut counts = harbour.proxy.counts();
         counts.wait_for(|counts| counts.of("delete", "serviceaccounts") == 1).await.unwrap();
         assert!(harbour.keep_set(vec![account("new")]).await.is_whole());
-        harbour.kubectl(&[
-            "patch",
-            "serviceaccount",
-            "old",
-            "--type=merge",
-            "-p",
-            r#"{"metadata":{"finalizers":null}}"#,
-        ]);
+        held_by(Value::Null);
     };
     let patient = Settings { patience: Duration::from_mins(1), ..Settings::default() };
     let (report, ()) = tokio::join!(harbour.prune_set(harbour.maps(&["a"]), patient), ours);

@@ -16,12 +16,13 @@ use crate::old_server::{Age, OldServer};
 use crate::remove_faults::dead_api_service;
 
 impl Harbour {
-    /// Makes a namespace that the set has and nobody wishes for any more.
-    async fn fresh_namespace(&self) -> String {
+    /// Makes a namespace that the set has, beside other objects, and that nobody
+    /// wishes for any more.
+    async fn fresh_namespace(&self, mut set: Vec<Object>) -> String {
         let fresh = format!("{}-fresh", self.namespace.name());
         let body =
             json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": fresh } });
-        let set = vec![Object::new(body).unwrap()];
+        set.push(Object::new(body).unwrap());
         let report = self.prune_set(set, Settings::default()).await.unwrap();
         assert!(report.is_whole(), "{report:?}");
         fresh
@@ -56,7 +57,7 @@ async fn cluster_wide(harbour: &Harbour) -> Object {
 async fn a_namespace_stays_for_what_an_owner_elsewhere_keeps() {
     let Some(opening) = Harbour::open() else { return };
     let harbour = opening.harbour().await;
-    let fresh = harbour.fresh_namespace().await;
+    let fresh = harbour.fresh_namespace(vec![]).await;
     let policy = cluster_wide(&harbour).await;
     let first = harbour.owned_map(&fresh, "first", owner(&policy)).await;
     // What an owner in the namespace has goes only if that does.
@@ -76,7 +77,7 @@ async fn a_namespace_stays_for_what_an_owner_elsewhere_keeps() {
 async fn a_namespace_does_not_stay_for_what_it_owns_itself() {
     let Some(opening) = Harbour::open() else { return };
     let harbour = opening.harbour().await;
-    let fresh = harbour.fresh_namespace().await;
+    let fresh = harbour.fresh_namespace(vec![]).await;
     let namespace = Kind::new("v1", "Namespace").unwrap().named(None, &fresh);
     let namespace = harbour.cluster.get(&namespace).await.unwrap().unwrap();
     harbour.owned_map(&fresh, "own", owner(&namespace)).await;
@@ -89,10 +90,7 @@ async fn an_owner_of_a_kind_that_nobody_serves_keeps_what_it_has() {
     let Some(opening) = Harbour::open() else { return };
     let harbour = opening.harbour().await;
     let (crd, kind) = definition(&harbour);
-    let fresh = format!("{}-fresh", harbour.namespace.name());
-    let body = json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": fresh } });
-    let set = vec![crd.clone(), Object::new(body).unwrap()];
-    assert!(harbour.prune_set(set, Settings::default()).await.unwrap().is_whole());
+    let fresh = harbour.fresh_namespace(vec![crd.clone()]).await;
     let unserved = json!({ "apiVersion": "gone.example.com/v1", "kind": "Mooring",
         "name": "a", "uid": "00000000-0000-4000-8000-000000000000" });
     let map = harbour.owned_map(&fresh, "owned", unserved.clone()).await;
@@ -119,10 +117,7 @@ async fn a_look_for_what_stays_is_repeated() {
     let Some(opening) = Harbour::open() else { return };
     let harbour = opening.harbour().await;
     let (crd, kind) = definition(&harbour);
-    let fresh = format!("{}-fresh", harbour.namespace.name());
-    let body = json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": fresh } });
-    let set = vec![crd.clone(), Object::new(body).unwrap()];
-    assert!(harbour.prune_set(set, Settings::default()).await.unwrap().is_whole());
+    let fresh = harbour.fresh_namespace(vec![crd.clone()]).await;
     let role = cluster_wide(&harbour).await;
     harbour.owned_map(&fresh, "owned", owner(&role)).await;
     let pause = Fault::Throttle { retry_after: Duration::from_secs(1) };
@@ -156,7 +151,7 @@ async fn a_look_for_what_stays_is_repeated() {
 async fn a_namespace_stays_while_a_group_does_not_answer() {
     let Some(plane) = need::control_plane() else { return };
     let mut harbour = Harbour::open_on(plane.access()).harbour().await;
-    let fresh = harbour.fresh_namespace().await;
+    let fresh = harbour.fresh_namespace(vec![]).await;
     harbour.apply(&dead_api_service()).await.unwrap();
     let thing = Kind::new("dead.example.com/v1", "Thing").unwrap();
     let silent = async {
