@@ -6,7 +6,7 @@ use futures::future::{BoxFuture, FutureExt as _};
 use futures::stream::{self, StreamExt as _};
 
 use super::memory::Recall;
-use super::pace::{Hope, Pace};
+use super::pace::Pace;
 use super::reach::{Far, Near, Swept, Wanted, may_not_list};
 use super::repair::Repair;
 use super::{Adopt, Mode, Settings, StepError, Walk, precondition};
@@ -135,14 +135,9 @@ impl Look<'_> {
         places: &[usize],
     ) -> Result<(Vec<(usize, Found)>, Swept), ApiError> {
         let wanted = Wanted::new(self.order, places);
-        let mut tries = self.pace.tries(Hope::Usual);
-        loop {
-            tries.turn().await;
-            match self.one_list(scope, at_most, &wanted).await {
-                Ok((found, swept)) => return Ok((found.into_iter().collect(), swept)),
-                Err(error) => tries.again(error).await?,
-            }
-        }
+        let list = || self.one_list(scope, at_most, &wanted);
+        let (found, swept) = self.pace.repeat(list).await?;
+        Ok((found.into_iter().collect(), swept))
     }
 
     async fn one_list(
@@ -260,12 +255,5 @@ pub(super) async fn get(
     pace: &Pace,
     id: &ObjectId,
 ) -> Result<Option<Object>, ApiError> {
-    let mut tries = pace.tries(Hope::Usual);
-    loop {
-        tries.turn().await;
-        match cluster.get(id).await {
-            Ok(live) => return Ok(live),
-            Err(error) => tries.again(error).await?,
-        }
-    }
+    pace.repeat(|| cluster.get(id)).await
 }

@@ -70,6 +70,21 @@ impl Pace {
         Tries { pace: self, hope, count: 0 }
     }
 
+    /// Makes a request as often as it may be sent, until it has an answer.
+    pub(super) async fn repeat<T, R: Future<Output = Result<T, ApiError>>>(
+        &self,
+        mut request: impl FnMut() -> R,
+    ) -> Result<T, ApiError> {
+        let mut tries = self.tries(Hope::Usual);
+        loop {
+            tries.turn().await;
+            match request().await {
+                Ok(answer) => return Ok(answer),
+                Err(error) => tries.again(error).await?,
+            }
+        }
+    }
+
     /// Returns how long is left.
     pub(super) fn left(&self) -> Duration {
         self.end.saturating_sub(self.means.clock.elapsed())

@@ -283,14 +283,7 @@ impl<'a> Pruner<'a> {
 
     /// Returns where a kind is served; what nobody serves has no members.
     async fn preferred(&self, group: &str, kind: &str) -> Result<Option<Resource>, ApiError> {
-        let mut tries = self.pace.tries(Hope::Usual);
-        loop {
-            tries.turn().await;
-            match self.cluster.preferred(group, kind).await {
-                Ok(found) => return Ok(found),
-                Err(error) => tries.again(error).await?,
-            }
-        }
+        self.pace.repeat(|| self.cluster.preferred(group, kind)).await
     }
 
     /// Returns whether we have the right to list something, by one short list.

@@ -1,12 +1,8 @@
 //! Members that are no longer wished for, and stay all the same.
 
-use std::sync::Arc;
-
 use super::adopt::CLAIMS;
-use super::pace::Hope;
 use super::prune::Pruner;
 use super::stranger::Seen;
-use crate::discovery::Catalogue;
 use crate::{ApiError, Object, Order, Scope};
 
 /// Annotations that say that an object outlives its set.
@@ -80,7 +76,7 @@ impl Pruner<'_> {
         if self.inventory.namespace() == name {
             return kept(format!("{} is in it", self.inventory.parent()));
         }
-        let catalogue = self.catalogue().await?;
+        let catalogue = self.pace.repeat(|| self.cluster.catalogue()).await?;
         if !catalogue.stale.is_empty() {
             let silent = catalogue.stale.join(", ");
             let because = "which may have something in it";
@@ -98,18 +94,6 @@ impl Pruner<'_> {
             }
         }
         Ok(None)
-    }
-
-    /// Returns all that the API serves now.
-    async fn catalogue(&self) -> Result<Arc<Catalogue>, ApiError> {
-        let mut tries = self.pace.tries(Hope::Usual);
-        loop {
-            tries.turn().await;
-            match self.cluster.catalogue().await {
-                Ok(catalogue) => return Ok(catalogue),
-                Err(error) => tries.again(error).await?,
-            }
-        }
     }
 }
 
