@@ -2,21 +2,18 @@
 
 use std::fmt;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use events::Arrival;
-use http::Uri;
-use hyper_util::rt::TokioIo;
 use rustls::ClientConfig;
 use tokio::time::Instant;
-use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Response, Status};
 
 use super::{ClientError, Deadlines, Reason};
 use crate::credentials::Identity;
 use crate::pki::{Certificate, SpkiHash};
-use crate::wire::{self, Asked, Dialled, Fate, Shown, Stream};
+use crate::wire::{self, Asked, Dialled, Fate, Line, Shown, Stream};
 
 /// A node of which the address is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +28,7 @@ pub struct Node {
 #[derive(Clone)]
 pub struct Client {
     pub(super) node: Node,
-    pub(super) channel: Channel,
+    pub(super) line: Line,
     fate: Fate,
     certificate: Arc<Certificate>,
 }
@@ -99,23 +96,10 @@ impl Node {
     ) -> Result<Client, ClientError> {
         let stream = Stream::new(stream, first);
         let fate = stream.fate();
-        let once = Mutex::new(Some(TokioIo::new(stream)));
-        // A connection that has ended is not replaced: whoever holds it must
-        // learn that it has.
-        let connector = tower::service_fn(move |_: Uri| {
-            let stream = once.lock().unwrap_or_else(PoisonError::into_inner).take();
-            async move { stream.ok_or(std::io::ErrorKind::NotConnected).map_err(std::io::Error::from) }
-        });
-        let endpoint = Endpoint::from(self.uri());
-        let channel = endpoint.connect_with_connector(connector).await;
-        let channel = channel
+        let line = Line::over(stream, self.address)
+            .await
             .map_err(|_| self.unconnected(fate.now().map_or(Reason::Closed, Reason::of_ending)))?;
-        Ok(Client { node: *self, channel, fate, certificate: Arc::new(certificate) })
-    }
-
-    fn uri(&self) -> Uri {
-        let uri = format!("https://{}", self.address);
-        uri.parse().expect("an address with a port makes a URI")
+        Ok(Client { node: *self, line, fate, certificate: Arc::new(certificate) })
     }
 
     fn unconnected(&self, reason: Reason) -> ClientError {

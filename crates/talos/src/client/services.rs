@@ -4,11 +4,11 @@ use talos_proto::common::Data;
 use talos_proto::machine as proto;
 use talos_proto::machine::machine_service_client::MachineServiceClient;
 use tonic::Streaming;
-use tonic::transport::Channel;
 
 use super::reply::{failure, only};
 use super::{Client, ClientError, Reason};
 use crate::credentials::Kubeconfig;
+use crate::wire::Line;
 
 /// The largest message that Talos sends.
 pub(super) const LARGEST: usize = 32 << 20;
@@ -82,8 +82,8 @@ impl Client {
         .await
     }
 
-    pub(super) fn machine(&self) -> MachineServiceClient<Channel> {
-        MachineServiceClient::new(self.channel.clone()).max_decoding_message_size(LARGEST)
+    pub(super) fn machine(&self) -> MachineServiceClient<Line> {
+        MachineServiceClient::new(self.line.clone()).max_decoding_message_size(LARGEST)
     }
 
     async fn collect(&self, mut stream: Streaming<Data>) -> Result<Vec<u8>, Reason> {

@@ -93,7 +93,7 @@ impl Client {
             image_ref: pull.image.to_owned(),
         });
         self.labour(ATTEMPT, |client| async move {
-            let mut images = ImageServiceClient::new(client.channel.clone());
+            let mut images = ImageServiceClient::new(client.line.clone());
             let answer = images.pull(request).await;
             client.pulled(client.answer(answer)?).await
         })
@@ -116,7 +116,7 @@ impl Client {
             source: Some(proto::InstallArtifactsSource { image_name }),
         });
         self.labour(ATTEMPT, |client| async move {
-            let mut lifecycle = LifecycleServiceClient::new(client.channel.clone());
+            let mut lifecycle = LifecycleServiceClient::new(client.line.clone());
             let answer = lifecycle.upgrade(request).await;
             client.installed(client.answer(answer)?).await
         })

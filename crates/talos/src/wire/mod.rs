@@ -6,11 +6,13 @@
 //! first, so nothing is sent before that.
 
 mod dial;
+mod line;
 mod stream;
 mod tls;
 mod verifier;
 
 pub(crate) use dial::{Dialled, Failed, Step, listen, reach, shake_hands};
+pub(crate) use line::Line;
 pub(crate) use stream::{Ending, Fate, Stream};
 pub(crate) use tls::{Asked, anonymous, authenticated};
 pub(crate) use verifier::Shown;

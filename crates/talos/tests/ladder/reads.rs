@@ -122,7 +122,7 @@ async fn the_log_of_apid_says_what_we_sent(ground: Ground) {
         let mut lines = log.lines().filter(|line| line.contains(call));
         let line = lines.next().unwrap_or_else(|| panic!("no {call}: {log}"));
         assert_eq!(lines.next(), None, "{address}: {log}");
-        assert!(line.contains("user-agent=tonic/"), "{line}");
+        assert!(line.contains("user-agent=seaworthy/"), "{line}");
         line
     };
     once("OK [/machine.MachineService/ApplyConfiguration]");

@@ -9,7 +9,6 @@ mod watch;
 use serde::de::DeserializeOwned;
 use talos_proto::cosi::resource as proto;
 use talos_proto::cosi::resource::state_client::StateClient;
-use tonic::transport::Channel;
 
 pub use cluster::{Diagnostic, Member};
 pub use hardware::{Disk, Link};
@@ -19,6 +18,7 @@ pub use watch::{Seen, Watch};
 
 use super::services::LARGEST;
 use super::{Client, Reason};
+use crate::wire::Line;
 
 /// A type of resources, and the namespace that they are in.
 #[derive(Clone, Copy)]
@@ -61,8 +61,8 @@ impl Client {
         Ok(resources)
     }
 
-    fn state(&self) -> StateClient<Channel> {
-        StateClient::new(self.channel.clone()).max_decoding_message_size(LARGEST)
+    fn state(&self) -> StateClient<Line> {
+        StateClient::new(self.line.clone()).max_decoding_message_size(LARGEST)
     }
 }
 
