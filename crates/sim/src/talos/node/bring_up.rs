@@ -142,7 +142,7 @@ impl Machine {
             let now: Vec<_> = signers.borrow_and_update().iter().copied().collect();
             let mut lost = false;
             for address in now {
-                match trustd::ask(address, config, &unsigned).await {
+                match Box::pin(trustd::ask(address, config, &unsigned)).await {
                     Ok(signed) => return Ok(signed),
                     Err(error) => {
                         lost |= error.is_lost();
@@ -203,11 +203,12 @@ impl Machine {
     /// Signs the certificates of workers, without end.
     pub(super) async fn sign(&self, config: &MachineConfig) -> Result<(), LifeError> {
         let tls = Tls::open(self.identity(config, &config.machine_ca)?)?;
+        let signer = Signer::of(config, &self.settings.clock)?;
         let address = (self.facts.address, TRUSTD_PORT);
         let listener = TcpListener::bind(address).await.map_err(LifeError::Listen)?;
         self.change(|state| state.services.healthy("trustd"));
         self.surroundings.cluster(config).open_trustd(&self.facts);
-        trustd::serve(listener, &tls, Signer::of(config, &self.settings.clock)).await;
+        trustd::serve(listener, &tls, signer).await;
         Ok(())
     }
 

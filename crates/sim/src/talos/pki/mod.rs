@@ -207,7 +207,8 @@ fn valid_for(params: &mut CertificateParams, from: Timestamp, length: Duration) 
     params.not_after = params.not_before + length;
 }
 
-fn issuer(authority: &PemPair) -> Result<Issuer<'static, KeyPair>, PkiError> {
+/// Reads the certificate and the key of an authority, to sign with.
+pub(super) fn issuer(authority: &PemPair) -> Result<Issuer<'static, KeyPair>, PkiError> {
     let key = authority.key.as_deref().ok_or(PkiError::NoKey)?;
     Ok(Issuer::from_ca_cert_pem(&authority.certificate, key_pair(key)?)?)
 }

@@ -5,14 +5,13 @@ use std::{net::IpAddr, sync::Arc};
 use jiff::Timestamp;
 use rcgen::{
     CertificateParams, CertificateSigningRequestParams, DnType, ExtendedKeyUsagePurpose, IsCa,
-    KeyPair, KeyUsagePurpose, PKCS_ED25519,
+    Issuer, KeyPair, KeyUsagePurpose, PKCS_ED25519,
 };
 use rustls::{
     crypto::ring::sign::any_supported_type, pki_types::PrivateKeyDer, sign::CertifiedKey,
 };
 
-use super::{API_VALIDITY, PkiError, alternatives, certificates, issuer, named, valid_for};
-use crate::talos::PemPair;
+use super::{API_VALIDITY, PkiError, alternatives, certificates, named, valid_for};
 
 /// A key with the request to sign its certificate.
 #[derive(Debug)]
@@ -63,7 +62,7 @@ impl Request {
     /// would let a worker call the others.
     pub(in crate::talos) fn sign(
         mut self,
-        authority: &PemPair,
+        issuer: &Issuer<'_, KeyPair>,
         now: Timestamp,
     ) -> Result<String, PkiError> {
         let params = &mut self.0.params;
@@ -73,6 +72,6 @@ impl Request {
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
         params.use_authority_key_identifier_extension = true;
         valid_for(params, now, API_VALIDITY);
-        Ok(self.0.signed_by(&issuer(authority)?)?.pem())
+        Ok(self.0.signed_by(issuer)?.pem())
     }
 }

@@ -9,7 +9,7 @@ use std::{
 use hyper::server::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
+    io::{AsyncReadExt, AsyncWriteExt, BufWriter},
     net::TcpStream,
 };
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
@@ -38,8 +38,9 @@ async fn converse(shared: &Shared, stream: TcpStream) {
     let cut = CancellationToken::new();
     let gate = Gate::new(shared, roles, cut.clone());
     let service = hyper::service::service_fn(move |request| gate.clone().answer(request));
-    let served =
-        http2::Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(stream), service);
+    // An answer is several frames: they go out together.
+    let stream = TokioIo::new(BufWriter::new(stream));
+    let served = http2::Builder::new(TokioExecutor::new()).serve_connection(stream, service);
     let mut served = pin!(served);
     let mut stopping = false;
     loop {

@@ -1,7 +1,7 @@
 //! A stream that may break after so many bytes.
 
 use std::{
-    io,
+    io::{self, IoSlice},
     pin::Pin,
     task::{Context, Poll},
 };
@@ -59,6 +59,23 @@ impl AsyncWrite for Severed {
             self.spend(sent);
         }
         sent
+    }
+
+    /// A handshake is many small records: without a budget they go out as one.
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffers: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        if self.left.is_none() {
+            return Pin::new(&mut self.stream).poll_write_vectored(context, buffers);
+        }
+        let first = buffers.iter().find(|buffer| !buffer.is_empty());
+        self.poll_write(context, first.map_or(&[], |buffer| &**buffer))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.left.is_none()
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -1,8 +1,14 @@
 //! The side of the worker.
 
-use std::{io, net::Ipv4Addr, sync::Arc};
+use std::{
+    io,
+    net::{IpAddr, Ipv4Addr},
+    sync::Arc,
+};
 
-use hyper_util::rt::TokioIo;
+use http::Uri;
+use hyper::client::conn::http2::{self, SendRequest};
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use rustls::{
     ClientConfig, RootCertStore, pki_types::ServerName, sign::CertifiedKey, version::TLS13,
 };
@@ -10,13 +16,9 @@ use talos_proto::securityapi::{
     CertificateRequest, security_service_client::SecurityServiceClient,
 };
 use thiserror::Error;
-use tokio::net::TcpStream;
+use tokio::{io::BufWriter, net::TcpStream};
 use tokio_rustls::TlsConnector;
-use tonic::{
-    Code, Request, Status,
-    metadata::errors::InvalidMetadataValue,
-    transport::{Channel, Endpoint},
-};
+use tonic::{Code, Request, Status, metadata::errors::InvalidMetadataValue};
 use tower::service_fn;
 
 use super::{TOKEN, TRUSTD_PORT};
@@ -33,7 +35,9 @@ pub(in crate::talos) struct Signed {
 #[derive(Debug, Error)]
 pub(in crate::talos) enum AskError {
     #[error("could not connect")]
-    Connect(#[from] tonic::transport::Error),
+    Connect(#[from] io::Error),
+    #[error("could not speak HTTP/2")]
+    Speak(#[from] hyper::Error),
     #[error("the token cannot be sent")]
     Token(#[from] InvalidMetadataValue),
     #[error("the control plane refused")]
@@ -46,7 +50,7 @@ impl AskError {
     /// Says whether the same question may have another answer.
     pub(in crate::talos) fn is_lost(&self) -> bool {
         match self {
-            Self::Connect(_) => true,
+            Self::Connect(_) | Self::Speak(_) => true,
             Self::Refused(status) => status.code() != Code::Unauthenticated,
             Self::Token(_) | Self::Answer(_) => false,
         }
@@ -59,29 +63,33 @@ pub(in crate::talos) async fn ask(
     config: &MachineConfig,
     unsigned: &Unsigned,
 ) -> Result<Signed, AskError> {
-    let channel = connect(address, trusting(&config.machine_ca.certificate)?).await?;
+    let mut requests = connect(address, trusting(&config.machine_ca.certificate)?).await?;
+    let control_plane = service_fn(move |request| requests.send_request(request));
+    let origin = Uri::builder().scheme("https").authority(format!("{address}:{TRUSTD_PORT}"));
+    let origin = origin.path_and_query("/").build().expect("an address makes a URI");
     let csr = unsigned.request.clone().into_bytes();
     let mut request = Request::new(CertificateRequest { csr });
     request.metadata_mut().insert(TOKEN, config.token.parse()?);
-    let answer = SecurityServiceClient::new(channel).certificate(request).await?.into_inner();
+    let mut trustd = SecurityServiceClient::with_origin(control_plane, origin);
+    let answer = trustd.certificate(request).await?.into_inner();
     let identity = unsigned.certified(&String::from_utf8_lossy(&answer.crt))?;
     Ok(Signed { identity, authority: String::from_utf8_lossy(&answer.ca).into_owned() })
 }
 
-async fn connect(address: Ipv4Addr, tls: ClientConfig) -> Result<Channel, tonic::transport::Error> {
-    let tls = TlsConnector::from(Arc::new(tls));
-    let connector = service_fn(move |_| {
-        let tls = tls.clone();
-        async move {
-            let stream = TcpStream::connect((address, TRUSTD_PORT)).await?;
-            stream.set_nodelay(true)?;
-            let name = ServerName::IpAddress(std::net::IpAddr::V4(address).into());
-            io::Result::Ok(TokioIo::new(tls.connect(name, stream).await?))
-        }
-    });
-    // The connector does the TLS.
-    let endpoint = Endpoint::from_shared(format!("http://{address}:{TRUSTD_PORT}"))?;
-    endpoint.connect_with_connector(connector).await
+/// Speaks HTTP/2 with a control plane, for one question.
+async fn connect(
+    address: Ipv4Addr,
+    tls: ClientConfig,
+) -> Result<SendRequest<tonic::body::Body>, AskError> {
+    let stream = TcpStream::connect((address, TRUSTD_PORT)).await?;
+    stream.set_nodelay(true)?;
+    let name = ServerName::IpAddress(IpAddr::V4(address).into());
+    let stream = TlsConnector::from(Arc::new(tls)).connect(name, stream).await?;
+    let stream = TokioIo::new(BufWriter::new(stream));
+    let (requests, connection) = http2::handshake(TokioExecutor::new(), stream).await?;
+    // It ends with the question.
+    tokio::spawn(connection);
+    Ok(requests)
 }
 
 /// Trusts control planes with a certificate of the cluster's authority.

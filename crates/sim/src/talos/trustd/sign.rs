@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use hyper::server::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use rcgen::{Issuer, KeyPair};
 use ring::digest::{SHA256, digest};
 use talos_proto::securityapi::{
     CertificateRequest, CertificateResponse,
     security_service_server::{SecurityService, SecurityServiceServer},
 };
 use tokio::{
+    io::BufWriter,
     net::{TcpListener, TcpStream},
     task::JoinSet,
 };
@@ -20,21 +22,24 @@ use tower::ServiceExt;
 use super::TOKEN;
 use crate::{
     Clock,
-    talos::{MachineConfig, PemPair, PkiError, pki, tls::Tls},
+    talos::{MachineConfig, PkiError, pki, tls::Tls},
 };
 
 /// Signs what comes with the right token.
 #[derive(Clone, Debug)]
 pub(in crate::talos) struct Signer {
     token: String,
-    authority: PemPair,
+    issuer: Arc<Issuer<'static, KeyPair>>,
+    /// The certificate of the authority, as PEM.
+    authority: String,
     clock: Clock,
 }
 
 impl Signer {
-    pub(in crate::talos) fn of(config: &MachineConfig, clock: &Clock) -> Self {
-        let (token, authority) = (config.token.clone(), config.machine_ca.clone());
-        Self { token, authority, clock: clock.clone() }
+    pub(in crate::talos) fn of(config: &MachineConfig, clock: &Clock) -> Result<Self, PkiError> {
+        let (token, clock) = (config.token.clone(), clock.clone());
+        let issuer = Arc::new(pki::issuer(&config.machine_ca)?);
+        Ok(Self { token, issuer, authority: config.machine_ca.certificate.clone(), clock })
     }
 
     fn admit(&self, metadata: &MetadataMap) -> Result<(), Status> {
@@ -64,9 +69,9 @@ impl SecurityService for Signer {
         let request = pki::Request::read(&request);
         let request =
             request.map_err(|error| refusal(Status::invalid_argument, "parse", &error))?;
-        let crt = request.sign(&self.authority, self.clock.now());
+        let crt = request.sign(&self.issuer, self.clock.now());
         let crt = crt.map_err(|error| refusal(Status::internal, "sign", &error))?;
-        let ca = self.authority.certificate.clone().into_bytes();
+        let ca = self.authority.clone().into_bytes();
         Ok(Response::new(CertificateResponse { ca, crt: crt.into_bytes() }))
     }
 }
@@ -92,8 +97,8 @@ pub(in crate::talos) async fn serve(listener: TcpListener, tls: &Tls, signer: Si
 async fn converse(stream: TcpStream, acceptor: TlsAcceptor, routes: Routes) {
     let Ok(stream) = acceptor.accept(stream).await else { return };
     let service = hyper::service::service_fn(move |request| routes.clone().oneshot(request));
-    let served =
-        http2::Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(stream), service);
+    let stream = TokioIo::new(BufWriter::new(stream));
+    let served = http2::Builder::new(TokioExecutor::new()).serve_connection(stream, service);
     // The caller has what it wanted, or not.
     let _ = served.await;
 }
