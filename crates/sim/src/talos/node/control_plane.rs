@@ -158,7 +158,7 @@ impl Machine {
             }
             _ => return None,
         };
-        let member = state.cluster?.begin_etcd(&hostname, &address);
+        let member = state.cluster.as_ref()?.begin_etcd(&hostname, &address);
         self.change(|state| state.etcd = EtcdPhase::Member(member));
         Some(member)
     }

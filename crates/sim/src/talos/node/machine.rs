@@ -35,7 +35,7 @@ pub(in crate::talos) struct Machine {
     pub(in crate::talos) chronicle: Chronicle,
     /// Held by the one call that applies a configuration.
     pub(in crate::talos) applying: Mutex<()>,
-    state: watch::Sender<State>,
+    state: watch::Sender<Arc<State>>,
     /// The API server of the moment.
     server: Mutex<Option<ApiServer>>,
     /// The authority of a node that does not go by its cluster's.
@@ -60,7 +60,7 @@ impl Machine {
             resources: Resources::default(),
             chronicle: Chronicle::default(),
             applying: Mutex::default(),
-            state: watch::Sender::new(State::off()),
+            state: watch::Sender::new(Arc::new(State::off())),
             server: Mutex::default(),
             foreign: OnceLock::new(),
             life: Mutex::default(),
@@ -68,17 +68,18 @@ impl Machine {
         }
     }
 
-    /// Returns what the node knows of itself now: a copy, since a look that is
-    /// held while another is taken waits for ever once somebody wants to write
-    /// in between.
-    pub(in crate::talos) fn state(&self) -> State {
-        self.state.borrow().clone()
+    /// Returns what the node knows of itself at this moment. The look itself is
+    /// not held: one that is held while another is taken waits for ever once
+    /// somebody wants to write in between.
+    pub(in crate::talos) fn state(&self) -> Arc<State> {
+        Arc::clone(&self.state.borrow())
     }
 
     /// Changes what the node knows of itself.
     pub(in crate::talos) fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
         let mut answer = None;
         self.state.send_modify(|state| {
+            let state = Arc::make_mut(state);
             let now = self.settings.clock.now();
             state.services.at(now);
             let before = self.condition(state);
@@ -103,7 +104,7 @@ impl Machine {
 
     /// Returns the version of Talos that runs.
     pub(in crate::talos) fn version(&self) -> String {
-        self.state().version.unwrap_or_else(|| self.facts.version.clone())
+        self.state().version.clone().unwrap_or_else(|| self.facts.version.clone())
     }
 
     /// Returns how the version that runs talks.
