@@ -4,8 +4,10 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use events::Role as NodeRole;
-use rustls::pki_types::ServerName;
+use rustls::pki_types::{PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 use sim::talos::{
     Cluster, Clusters, MachineConfig as Given, Node as Machine, NodeFacts, Settings, Stage,
@@ -16,6 +18,7 @@ use talos::client::{Apply, Node};
 use talos::config::{Cni, Install, InstallDisk, KubeProxy, MachineConfig};
 use talos::credentials::{Identity, Role};
 use talos::secrets::Bundle;
+use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsConnector;
@@ -24,7 +27,7 @@ use crate::permits::Permits;
 use crate::sample::{bundle, now, rng};
 
 /// How long to wait before a node is asked again.
-const PAUSE: Duration = Duration::from_millis(20);
+const PAUSE: Duration = Duration::from_millis(50);
 /// How long a node may take to restart its API.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -83,6 +86,9 @@ impl Fleet {
                 let client = node.maintenance(None).await.unwrap();
                 client.apply_configuration(permit, &apply).await.unwrap();
                 assert!(client.ends(PATIENCE).await, "the node restarts its API");
+                // It is not back at once: it restarts, and workers have yet to
+                // get a certificate.
+                tokio::time::sleep(PAUSE).await;
                 while node.prove_admin(&admin).await.is_err() {
                     tokio::time::sleep(PAUSE).await;
                 }
@@ -91,29 +97,46 @@ impl Fleet {
         tasks.join_all().await;
     }
 
-    /// Shakes hands with every node, all at once.
+    /// Shakes hands with every node, all at once, until the node has agreed.
+    ///
+    /// A node lets nobody in without a certificate, and says so after our side
+    /// of the handshake is over: it is over for both once the node has spoken.
     pub(crate) async fn shake_hands(&self) {
+        let (tls, mut tasks) = (Arc::new(self.tls()), JoinSet::new());
+        for address in self.addresses() {
+            let connector = TlsConnector::from(Arc::clone(&tls));
+            tasks.spawn(async move {
+                let stream = TcpStream::connect(address).await.unwrap();
+                let name = ServerName::IpAddress(address.ip().into());
+                let mut stream = connector.connect(name, stream).await.unwrap();
+                stream.read_u8().await.unwrap();
+            });
+        }
+        tasks.join_all().await;
+    }
+
+    /// Returns what an administrator says in TLS, by the library alone.
+    fn tls(&self) -> ClientConfig {
         let mut roots = RootCertStore::empty();
-        roots.add(self.bundle.os.certificate().der().to_vec().into()).unwrap();
+        roots.add(self.admin.authority().der().to_vec().into()).unwrap();
+        let chain = vec![self.admin.certificate().der().to_vec().into()];
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ClientConfig::builder_with_provider(provider)
             .with_protocol_versions(&[&rustls::version::TLS13])
             .unwrap()
             .with_root_certificates(roots);
-        let mut config = config.with_no_client_auth();
+        let mut config = config.with_client_auth_cert(chain, key(&self.admin)).unwrap();
         config.alpn_protocols = vec![b"h2".to_vec()];
         config.resumption = rustls::client::Resumption::disabled();
-        let (config, mut tasks) = (Arc::new(config), JoinSet::new());
-        for address in self.addresses() {
-            let connector = TlsConnector::from(Arc::clone(&config));
-            tasks.spawn(async move {
-                let stream = TcpStream::connect(address).await.unwrap();
-                let name = ServerName::IpAddress(address.ip().into());
-                connector.connect(name, stream).await.unwrap();
-            });
-        }
-        tasks.join_all().await;
+        config
     }
+}
+
+/// The library does not know Talos's label of a key in PKCS #8.
+fn key(of: &Identity) -> PrivateKeyDer<'static> {
+    let lines = of.secret().reveal().lines().filter(|line| !line.starts_with("-----"));
+    let der = BASE64_STANDARD.decode(lines.collect::<String>()).unwrap();
+    PrivateKeyDer::Pkcs8(der.into())
 }
 
 fn config(bundle: &Bundle, place: usize, role: NodeRole) -> MachineConfig {

@@ -2,10 +2,10 @@
 //!
 //! Prints how long 200 simulated nodes take from maintenance mode to proven
 //! administration, as a ratio of 200 bare TLS handshakes with the same nodes
-//! in the same run, what memory all of it takes, and how long looks at 200
-//! addresses take of which half never answer. A host that has other things to
-//! do disturbs either side, so there are some rounds, each with nodes of its
-//! own, and the round in the middle counts.
+//! in the same run, which both sides bring to an end; what memory all of it
+//! takes; and how long looks at 200 addresses take of which half never answer.
+//! A host that has other things to do disturbs either side, so there are some
+//! rounds, each with nodes of its own, and the round in the middle counts.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on has failed")]
