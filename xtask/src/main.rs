@@ -28,6 +28,7 @@ use clap::Parser;
 enum Chore {
     Rig(rig::Rig),
     Test(test::Test),
+    Program(test::Program),
     Ci(ci::Ci),
     Docs(docs::Docs),
     Bench(bench::Bench),
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
     match Chore::parse() {
         Chore::Rig(rig) => rig.run(),
         Chore::Test(test) => test.run(),
+        Chore::Program(program) => program.run(),
         Chore::Ci(ci) => ci.run(),
         Chore::Docs(docs::Docs {}) => docs::run(),
         Chore::Bench(bench) => bench.run(),

@@ -1,5 +1,6 @@
 //! `cargo xtask test`: everything, with a last line that can be trusted.
 
+mod program;
 mod tally;
 
 use std::fs;
@@ -14,6 +15,7 @@ use rig::settings::{REMARKS, SHARED, SKIPS, Settings, TIER};
 
 use crate::rig::prepare;
 use crate::{cargo, report};
+pub(crate) use program::Program;
 use tally::Tally;
 
 /// Run the tests: simulators and the rig's first two tiers.
@@ -55,7 +57,8 @@ impl Test {
         let remarks = scratch.path().join("remarks");
         let shared = if self.quick { None } else { start_shared(tier)? };
         let mut tests = cargo();
-        tests.args(["test", "--workspace", "--no-fail-fast"]).args(&self.cargo_args);
+        tests.args(["test", "--workspace", "--no-fail-fast", "--config"]).arg(runner()?);
+        tests.args(&self.cargo_args);
         tests.env(TIER, tier.to_string()).env(SKIPS, &skips).env(REMARKS, &remarks);
         if let Some(plane) = &shared {
             tests.env(SHARED, plane.access().dir());
@@ -70,6 +73,12 @@ impl Test {
         }
         Ok(conclude(&tally, status))
     }
+}
+
+/// Makes cargo run each program of the tests through [`Program`].
+fn runner() -> std::io::Result<String> {
+    let this = std::env::current_exe()?;
+    Ok(format!("target.'cfg(unix)'.runner=[{:?}, {:?}]", this.display().to_string(), Program::NAME))
 }
 
 /// Builds what the tests use and starts the control plane that they share.
