@@ -167,7 +167,9 @@ pub(crate) fn gone(node: &str, at: &str) -> Cause {
     let what =
         format!("etcd was begun on {node} by an earlier run, and no control plane has it now");
     Cause::new(codes::ETCD_GONE, what)
-        .because([format!("etcd on {node} waits to be begun, as after a reset")])
+        .because([format!(
+            "etcd on {node} waits to be begun, as a machine that is new or was wiped does"
+        )])
         .so("what was in it is gone; none was begun in its place, since it would be empty")
         .next(
             format!("talosctl -n {at} bootstrap --recover-from=FILE"),

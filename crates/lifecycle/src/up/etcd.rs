@@ -27,11 +27,12 @@ pub(super) async fn act(site: &Site, hands: &Hands) -> Result<(), ActError> {
     let accepted = format!("{ACCEPTED}{target}");
     let call = Bootstrap { target: &target }.call();
     let was_accepted = hands.eyes().pinned(&accepted).is_some();
-    let maybe_sent = was_accepted || hands.may_have_arrived(&call);
+    let maybe_sent = hands.may_have_arrived(&call);
     let begun = hands.eyes().pinned_under(ACCEPTED);
     let begun_elsewhere = begun.iter().any(|(machine, _)| *machine != target);
     let look = async |doubts: Vec<IntentRef>| {
         let begun_here = match (maybe_sent, doubts.is_empty()) {
+            _ if was_accepted => Begun::Yes,
             (false, _) => Begun::No,
             (true, false) => Begun::Maybe,
             (true, true) => Begun::Yes,

@@ -125,8 +125,8 @@ async fn of_target(
     if is_coming(etcd.as_ref()) {
         match past.begun_here {
             Begun::Maybe | Begun::Yes if !never_arrived(site, hands, target).await? => {}
-            Begun::No | Begun::Maybe => return Ok(Sight::NotThere),
-            Begun::Yes => return Err(gone(site, target)),
+            _ if past.has_had_etcd() => return Err(gone(site, target)),
+            _ => return Ok(Sight::NotThere),
         }
     }
     let state = etcd.map_or_else(|| "unknown".to_owned(), |etcd| etcd.state);
@@ -155,8 +155,8 @@ pub(super) fn unheard(site: &Site, node: &NodePlan, error: &ClientError) -> ActE
     }
 }
 
-/// It had an etcd, and waits for a bootstrap as if it were new: a reset has wiped
-/// it. Whether an empty one may take its place is for people to decide, and
+/// There was an etcd, and its first machine waits for a bootstrap as if it were
+/// new: it was wiped, or it is new and the one before took all along. Whether an empty one may take its place is for people to decide, and
 /// whoever has decided so bootstraps by hand; until the deadline that is seen.
 fn gone(site: &Site, target: &NodePlan) -> ActError {
     let at = site.address(&target.name).map_or_else(|| target.name.clone(), |at| at.to_string());

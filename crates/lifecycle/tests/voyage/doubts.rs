@@ -27,6 +27,20 @@ async fn where_etcd_has_lost_its_quorum_no_second_one_is_begun() {
     assert_eq!(etcds, 1, "{}", ran.text);
 }
 
+/// The only control plane was deleted with its disk, and is made anew: it is
+/// another machine under the same name, and what etcd held is gone all the same.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_etcd_that_went_with_its_server_is_not_begun_anew() {
+    let mut harbour = Harbour::new("213", 1, 0).await;
+    let ran = harbour.up(Some("etcd")).await;
+    assert!(ran.is_done, "{}", ran.text);
+    harbour.world.hetzner().vanish("demo-cp-1");
+    harbour.expect_failure(Some("etcd"));
+    let ran = harbour.up(Some("etcd")).await;
+    assert_eq!(ran.falls, BTreeSet::from([Fall::act("etcd", 321)]), "{}", ran.text);
+    assert_eq!(harbour.count(BOOTSTRAP), 1, "{}", ran.text);
+}
+
 /// Etcd's image and the kubelet's take long, and the answer to the bootstrap was
 /// lost: a machine that still boots does not prove that it never arrived.
 #[tokio::test(flavor = "multi_thread")]
