@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::leaving::tell_what_keeps;
 use super::look::{Found, Look, Sight};
 use super::memory::Recall;
 use super::pace::Pace;
@@ -149,8 +150,11 @@ impl Work {
         }
         let (order, mut pruner) = self.placed(objects, &namespace, inventory).await?;
         let mut found = self.look(&order, pruner.as_ref()).await;
-        if self.settings.mode == Mode::ForReal && self.namespaces_have_left(&found, &order).await? {
+        if self.settings.mode == Mode::ForReal
+            && let Some(stuck) = self.namespaces_have_left(&found, &order).await?
+        {
             found = self.look(&order, pruner.as_ref()).await;
+            tell_what_keeps(&mut found, &order, stuck);
         }
         let sights = match known(found, &order) {
             Ok(sights) => sights,

@@ -75,25 +75,40 @@ pub(super) fn doomed(live: &Object) -> Doomed {
 
 impl Work {
     /// Waits for namespaces of the set that are on their way out: they take all
-    /// that is in them along, and are made anew afterwards. Returns whether the
-    /// set has to be looked at again.
+    /// that is in them along, and are made anew afterwards. Returns what keeps
+    /// those that stay, and none where there was nothing to wait for.
     pub(super) async fn namespaces_have_left(
         &self,
         found: &[Found],
         order: &Order,
-    ) -> Result<bool, ApiError> {
+    ) -> Result<Option<HashMap<ObjectId, String>>, ApiError> {
         let ids = order.objects().iter().map(Object::id);
         let leaving = found.iter().zip(ids).filter(|(found, id)| {
-            id.kind.is("", "Namespace") && matches!(found, Err(StepError::Terminating))
+            id.kind.is("", "Namespace") && matches!(found, Err(StepError::Terminating { .. }))
         });
         let leaving: Vec<&ObjectId> = leaving.map(|(_, id)| id).collect();
+        if leaving.is_empty() {
+            return Ok(None);
+        }
         let mut marked = Vec::new();
-        for id in &leaving {
+        for id in leaving {
             let live = get(&self.cluster, &self.pace, id).await?;
             let live = live.filter(|live| live.at("/metadata/deletionTimestamp").is_some());
             marked.extend(live.as_ref().map(doomed));
         }
-        see_gone(&self.cluster, &self.means, &self.pace, &self.settings, marked).await;
-        Ok(!leaving.is_empty())
+        Ok(Some(see_gone(&self.cluster, &self.means, &self.pace, &self.settings, marked).await))
+    }
+}
+
+/// Says of those that are still on their way out what keeps them.
+pub(super) fn tell_what_keeps(
+    found: &mut [Found],
+    order: &Order,
+    mut stuck: HashMap<ObjectId, String>,
+) {
+    for (found, object) in found.iter_mut().zip(order.objects()) {
+        if let Err(StepError::Terminating { kept_by }) = found {
+            *kept_by = stuck.remove(object.id());
+        }
     }
 }

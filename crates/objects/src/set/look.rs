@@ -208,7 +208,7 @@ pub(super) fn may_change(
 ) -> Result<(), StepError> {
     precondition::check(wanted, Some(live))?;
     if live.at("/metadata/deletionTimestamp").is_some() {
-        return Err(StepError::Terminating);
+        return Err(StepError::Terminating { kept_by: None });
     }
     adopt.allows(live, inventory)
 }

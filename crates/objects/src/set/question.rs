@@ -26,7 +26,7 @@ where
         self.meets(wished, live)?;
         if let Some(live) = live {
             if live.at("/metadata/deletionTimestamp").is_some() {
-                return Err(StepError::Terminating);
+                return Err(StepError::Terminating { kept_by: None });
             }
             self.settings.adopt.allows(live, self.inventory)?;
             let walks = matches!(self.settings.walk, Walk::Compare);

@@ -63,8 +63,11 @@ pub enum StepError {
         found: Option<String>,
     },
     /// The object is on its way out.
-    #[error("it is being deleted; apply again when it is gone")]
-    Terminating,
+    #[error("{}", leaves(.kept_by.as_deref()))]
+    Terminating {
+        /// What keeps it, where it was waited for.
+        kept_by: Option<String>,
+    },
     /// The manifest says which life or state of the object it is for, and that is
     /// not the one that is there.
     #[error("{}", meant_for(.field, .wanted, .found.as_deref()))]
@@ -117,6 +120,11 @@ impl Report {
             |step: &&Step| matches!(&step.outcome, Outcome::There(there) if there.change == change);
         self.steps.iter().filter(with).count()
     }
+}
+
+fn leaves(kept_by: Option<&str>) -> String {
+    let kept = kept_by.map(|kept_by| format!(", and stays: {kept_by}")).unwrap_or_default();
+    format!("it is being deleted{kept}; apply again when it is gone")
 }
 
 fn over(expected: &str, found: Option<&str>) -> String {

@@ -184,11 +184,14 @@ async fn a_namespace_of_the_set_that_is_going_is_waited_for_and_made_anew() {
     let first = lives(&harbour.apply_set(set(&["example.com/hold"]), settings).await.unwrap());
     harbour.kubectl(&["delete", "namespace", &fresh, "--wait=false"]);
 
-    // Who has no patience is told.
+    // Who has no patience is told what keeps it.
+    let says = "--for=condition=NamespaceFinalizersRemaining";
+    harbour.kubectl(&["wait", "namespace", &fresh, says, "--timeout=60s"]);
     let hasty = Settings { patience: Duration::from_secs(2), ..settings };
     let report = harbour.apply_set(set(&[]), hasty).await.unwrap();
     let told = story(&report);
-    assert!(told[0].contains("failed: it is being deleted"), "{told:?}");
+    assert!(told[0].contains("failed: it is being deleted, and stays: Some"), "{told:?}");
+    assert!(told[0].contains("finalizers remaining: example.com/hold"), "{told:?}");
 
     let means = means();
     let wished = Set::new(set(&[]), harbour.namespace.name());
