@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::harbour::{Harbour, means};
 use crate::inventory::ends;
+use crate::remove::{held, release};
 use crate::set::story;
 
 const KINDS: &str = "applyset.kubernetes.io/contains-group-kinds";
@@ -113,6 +114,22 @@ async fn what_an_earlier_run_could_not_see_gone_is_waited_for_again() {
     let report = report.unwrap();
     assert!(report.is_whole(), "{:?}", ends(&report));
     assert_eq!(harbour.remembered(), "ServiceAccount");
+}
+
+/// That something keeps a member, and that it cannot be seen any more, are two
+/// things.
+#[tokio::test]
+async fn looks_that_failed_are_told_beside_what_keeps_a_member() {
+    let Some(opening) = Harbour::open() else { return };
+    let harbour = opening.harbour().await;
+    harbour.prune_set(vec![held(&harbour, "held")], Settings::default()).await.unwrap();
+    harbour.proxy.add(Rule::always(Matching::class("watch", "configmaps"), Fault::Status(500)));
+    let hurried = Settings { patience: Duration::from_secs(3), ..Settings::default() };
+    let told = ends(&harbour.prune_set(vec![], hurried).await.unwrap());
+    assert!(told[0].starts_with("held stuck: finalizer example.com/stay is left; "), "{told:?}");
+    assert!(told[0].contains(" failed"), "{told:?}");
+    harbour.proxy.behave();
+    release(&harbour, "held");
 }
 
 /// Two runs on one set, each of which saw it before the other wrote.

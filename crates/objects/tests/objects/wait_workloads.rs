@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use objects::{AilmentKind, Claims, Miss, Object, Terms, Unmet, WaitEvent};
+use rig::proxy::{Fault, Matching, Rule};
 use serde_json::{Value, json};
 
 use crate::harbour::Harbour;
@@ -205,7 +206,16 @@ async fn a_claim_that_waits_for_a_pod_is_not_waited_for() {
         harbour.apply(object).await.unwrap();
     }
     let short = Terms { timeout: Duration::from_secs(3), ..terms() };
-    run(&harbour.cluster, &wait_for("ready", short, &[later.id()])).await.0.unwrap();
+    // A moment without an answer does not decide how claims are judged.
+    let classes = Matching::class("list", "storageclasses.storage.k8s.io");
+    harbour.proxy.add(Rule::next(1, classes.clone(), Fault::Status(503)));
+    let (met, told) = run(&harbour.cluster, &wait_for("ready", short, &[later.id()])).await;
+    met.unwrap();
+    assert!(told.iter().any(|it| matches!(it, WaitEvent::Trouble { .. })), "{told:?}");
+    // Who may not see them has to see the claim bound.
+    harbour.proxy.add(Rule::next(1, classes, Fault::Status(403)));
+    let unseen = run(&harbour.cluster, &wait_for("ready", short, &[later.id()])).await.0;
+    assert_eq!(unmet(unseen).missed[0].why, Some(Miss::TimedOut));
     let strict = Terms { claims: Claims::Bound, ..short };
     for (id, terms) in [(now.id(), short), (later.id(), strict)] {
         let missed = unmet(run(&harbour.cluster, &wait_for("ready", terms, &[id])).await.0);
