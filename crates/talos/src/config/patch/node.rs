@@ -106,13 +106,13 @@ fn number(text: &str) -> Option<Number> {
         None => (false, plain.strip_prefix('+').unwrap_or(&plain)),
     };
     let whole = match digits.get(..2) {
-        Some("0x") => i128::from_str_radix(&digits[2..], 16),
-        Some("0o") => i128::from_str_radix(&digits[2..], 8),
-        Some("0b") => i128::from_str_radix(&digits[2..], 2),
-        Some(_) if digits.starts_with('0') => i128::from_str_radix(digits, 8),
-        _ => digits.parse(),
+        Some("0x") => whole(&digits[2..], 16),
+        Some("0o") => whole(&digits[2..], 8),
+        Some("0b") => whole(&digits[2..], 2),
+        Some(_) if digits.starts_with('0') => whole(digits, 8),
+        _ => whole(digits, 10),
     };
-    if let Ok(whole) = whole {
+    if let Some(whole) = whole {
         let whole = if negative { -whole } else { whole };
         // What does not fit into 64 bits is no whole number any more.
         return Number::from_i128(whole).or_else(|| whole.to_string().parse().ok());
@@ -120,4 +120,26 @@ fn number(text: &str) -> Option<Number> {
     // Rust's parser also takes words such as `inf`.
     let fraction = plain.contains(|byte: char| byte.is_ascii_digit());
     plain.parse().ok().filter(|_| fraction).and_then(Number::from_f64)
+}
+
+/// Reads digits; Rust's parser alone would take one more sign.
+fn whole(digits: &str, base: u32) -> Option<i128> {
+    let has_sign = digits.starts_with(['+', '-']);
+    i128::from_str_radix(digits, base).ok().filter(|_| !has_sign)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_has_one_sign() {
+        for (text, expected) in [("-0x1F", -31), ("+017", 15), ("1_000", 1000), ("-0b11", -3)] {
+            assert_eq!(number(text), Number::from_i128(expected), "{text}");
+        }
+        let lowest = format!("-{}", i128::MIN);
+        for text in ["--5", "+-5", "-+5", "0x-5", "0o+7", "0b-1", lowest.as_str()] {
+            assert_eq!(number(text), None, "{text}");
+        }
+    }
 }
