@@ -12,19 +12,21 @@ pub(super) fn merge(old: &mut Value, new: &Node, place: &mut Place<'_>) -> Resul
     if new.is_null() {
         return Ok(());
     }
-    let replaced = match place.rule() {
-        Rule::Replaced => Some(matches!(new.content, Content::List(_))),
-        Rule::Whole => Some(matches!(new.content, Content::Map(_))),
-        _ => None,
+    let rule = place.rule();
+    let is_of_its_kind = match rule {
+        Rule::Replaced => matches!(new.content, Content::List(_)),
+        Rule::Whole => matches!(new.content, Content::Map(_)),
+        _ => true,
     };
-    if replaced == Some(false) && !old.is_null() {
+    if !is_of_its_kind && !old.is_null() {
         return Err(mismatch(old, new, place));
     }
-    if replaced.is_some() && matches!(&new.content, Content::Map(it) if it.is_empty()) {
+    let is_replaced = matches!(rule, Rule::Replaced | Rule::Whole);
+    if is_replaced && matches!(&new.content, Content::Map(it) if it.is_empty()) {
         // To talosctl a mapping without anything in it is none.
         return Ok(());
     }
-    if old.is_null() || replaced.is_some() {
+    if old.is_null() || is_replaced {
         *old = new.value(place);
         return Ok(());
     }
