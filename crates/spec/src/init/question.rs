@@ -175,22 +175,8 @@ static QUESTIONS: [Question; 22] = [
             is::<Cidr>,
         )
     },
-    only(
-        CloudKind::Proxmox,
-        "gateway",
-        "Gateway",
-        "An address in the network.",
-        Proposal::Gateway,
-        is::<Ipv4Addr>,
-    ),
-    only(
-        CloudKind::Proxmox,
-        "vip",
-        "Shared address of the control planes",
-        "An address that nobody has.",
-        Proposal::Vip,
-        is::<Ipv4Addr>,
-    ),
+    gateway(CloudKind::Proxmox),
+    vip(CloudKind::Proxmox),
     only(
         CloudKind::Proxmox,
         "first-address",
@@ -210,22 +196,8 @@ static QUESTIONS: [Question; 22] = [
             is::<Cidr>,
         )
     },
-    only(
-        CloudKind::Machines,
-        "gateway",
-        "Gateway",
-        "An address in the network.",
-        Proposal::Gateway,
-        is::<Ipv4Addr>,
-    ),
-    only(
-        CloudKind::Machines,
-        "vip",
-        "Shared address of the control planes",
-        "An address that nobody has.",
-        Proposal::Vip,
-        is::<Ipv4Addr>,
-    ),
+    gateway(CloudKind::Machines),
+    vip(CloudKind::Machines),
     only(
         CloudKind::Machines,
         "first-address",
@@ -283,6 +255,16 @@ const fn only(
     check: fn(&str) -> Result<(), String>,
 ) -> Question {
     Question { asked_for: Some(cloud), ..ask(key, prompt, help, default, check) }
+}
+
+const fn gateway(cloud: CloudKind) -> Question {
+    let help = "An address in the network.";
+    only(cloud, "gateway", "Gateway", help, Proposal::Gateway, is::<Ipv4Addr>)
+}
+
+const fn vip(cloud: CloudKind) -> Question {
+    let (prompt, help) = ("Shared address of the control planes", "An address that nobody has.");
+    only(cloud, "vip", prompt, help, Proposal::Vip, is::<Ipv4Addr>)
 }
 
 const fn choose(
