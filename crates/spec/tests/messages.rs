@@ -638,6 +638,10 @@ fn registry_cases() -> Vec<Case> {
             Rule::RegistryAccess,
             "ghcr.io: { endpoints: ['http://a.io'] }, a.io: { credentialsFile: a.txt }",
         ),
+        (
+            Rule::RegistryAccess,
+            "docker.io: { credentialsFile: a.txt }, registry-1.docker.io: { caFile: a.pem }",
+        ),
     ];
     let case = |(rule, registries): (Rule, &str)| {
         let talos = format!("version: v1.14.1, registries: {{ {registries} }}");

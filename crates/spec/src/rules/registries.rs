@@ -5,6 +5,9 @@ use crate::cluster::{Cluster, Registry};
 use crate::read::{Problem, Problems, Span};
 use crate::scalar::RegistryHost;
 
+/// Two names of one registry: nodes ask the second for images of the first.
+const DOCKER_HUB: [&str; 2] = ["docker.io", "registry-1.docker.io"];
+
 pub(super) fn check(cluster: &Cluster, problems: &Problems) {
     for (host, registry) in &cluster.talos.registries {
         check_use(registry, problems);
@@ -13,21 +16,39 @@ pub(super) fn check(cluster: &Cluster, problems: &Problems) {
             check_plain(&host.value, registry, plain, problems);
         }
     }
+    check_docker_hub(cluster, problems);
+}
+
+fn has_files(registry: &Registry) -> bool {
+    let Registry { credentials_file, ca_file, certificate_file, private_key_file, .. } = registry;
+    [credentials_file, ca_file, certificate_file, private_key_file].into_iter().any(Option::is_some)
+}
+
+/// One would be lost: a host has one way in.
+fn check_docker_hub(cluster: &Cluster, problems: &Problems) {
+    let [first, second] = DOCKER_HUB.map(|name| {
+        let mut all = cluster.talos.registries.iter();
+        all.find(|(host, registry)| host.as_str() == name && has_files(registry))
+    });
+    if let (Some((first, _)), Some((second, _))) = (first, second) {
+        let message = format!("`{}` and `{}` are one registry", first.value, second.value);
+        problems.push(
+            Problem::error(Rule::RegistryAccess, second.span, message)
+                .label(format!("move its files to `{}`", first.value))
+                .related(first.span, "nodes ask the other for these images"),
+        );
+    }
 }
 
 fn check_use(registry: &Registry, problems: &Problems) {
-    let Registry { endpoints, skip_fallback, credentials_file, ca_file, .. } = registry;
-    let has_files = [credentials_file, ca_file, &registry.certificate_file]
-        .into_iter()
-        .chain([&registry.private_key_file])
-        .any(Option::is_some);
+    let Registry { endpoints, skip_fallback, .. } = registry;
     match skip_fallback {
         Some(skip) if skip.value && endpoints.is_empty() => problems.push(
             Problem::error(Rule::MissingKey, skip.span, "no image could be pulled from anywhere")
                 .follows_from(registry.at)
                 .label("set `endpoints` too"),
         ),
-        _ if endpoints.is_empty() && !has_files => problems.push(
+        _ if endpoints.is_empty() && !has_files(registry) => problems.push(
             Problem::error(Rule::MissingKey, registry.at, "a registry that changes nothing")
                 .label("give `endpoints`, `credentialsFile` or `caFile`"),
         ),
