@@ -122,6 +122,10 @@ const APPLIED: &[(&str, &str)] = &[
         "apiVersion: v1alpha1\nkind: ExtensionServiceConfig\nname: one\n\
          environment: {$patch: delete}\n",
     ),
+    (
+        "what is free has numbers with one sign",
+        "machine: {kubelet: {extraConfig: {new: [-0x5, --5, 0x-5, +-5, 0o+7]}}}",
+    ),
 ];
 
 /// Says how what we make of patches differs from what talosctl makes of them;
