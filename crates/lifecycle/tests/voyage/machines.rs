@@ -147,7 +147,7 @@ async fn a_machine_without_the_disk_to_install_on_is_sent_nothing() {
 /// an empty etcd may take the place of the one that was there.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_etcd_that_was_wiped_is_begun_anew_only_by_people() {
-    let mut yard = Yard::new(12);
+    let mut yard = Yard::new(14);
     let others = tempfile::tempdir().unwrap();
     fs::copy(yard.root().join("secrets.yaml"), others.path().join("secrets.yaml")).unwrap();
     let ran = yard.up(Some("etcd")).await;
@@ -157,7 +157,7 @@ async fn an_etcd_that_was_wiped_is_begun_anew_only_by_people() {
     yard.hopeless = Some(Name::Etcd);
     let ran = yard.up(Some("etcd")).await;
     fell(&ran, &Fall::act("etcd", 321));
-    assert!(ran.text.contains("talosctl -n 127.78.12.11 bootstrap"), "{}", ran.text);
+    assert!(ran.text.contains("talosctl -n 127.78.14.11 bootstrap"), "{}", ran.text);
     assert_eq!(bootstraps(&yard), 1, "{}", ran.text);
     yard.hopeless = None;
     let ran = yard.up_from(others.path(), Some("etcd")).await;

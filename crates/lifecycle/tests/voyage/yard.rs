@@ -1,9 +1,10 @@
 //! Simulated machines of somebody's own, with one cluster's state folder beside
 //! them. There is no cloud.
 
+use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use engine::{Chance, StateFolder, Until};
 use events::Clock;
@@ -28,6 +29,10 @@ pub(crate) const FIRST: u8 = 11;
 /// What the machines are called: a control plane and a worker.
 pub(crate) const NAMES: [&str; 2] = ["cp-1", "w-1"];
 
+/// The networks that tests have taken: two tests in one would find each other's
+/// machines.
+static NETWORKS: Mutex<BTreeSet<u8>> = Mutex::new(BTreeSet::new());
+
 /// Machines, and the state of a cluster on them.
 pub(crate) struct Yard {
     pub(crate) world: world::Yard,
@@ -51,6 +56,8 @@ impl Yard {
 
     /// Switches machines of these names on. The file has the first two.
     pub(crate) fn of(number: u8, names: &[&str], change: impl Fn(NodeFacts) -> NodeFacts) -> Self {
+        let is_free = NETWORKS.lock().unwrap().insert(number);
+        assert!(is_free, "another test has the network {number}");
         let clock = sim::Clock::real();
         let world = world::Yard::new(Tempo::times(SPEED), &clock, tenants::Knobs::default());
         for (place, name) in (FIRST..).zip(names) {
