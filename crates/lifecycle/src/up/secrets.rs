@@ -1,14 +1,11 @@
 //! `secrets`: the bundle is on the disk before any node sees a config.
 
 use engine::{ActError, Eyes, Hands, SendError, Sight};
-use events::{Call, CallClass, Cause, Failure, Made, Verdict};
+use events::{Call, CallClass, Cause, Failure, Made, Redactor, Secret, Verdict};
 use talos::pki::PrivateKey;
 use talos::secrets::Bundle;
 
 use crate::{Site, codes};
-
-/// What can be searched for in all that is written.
-const SHORTEST_SECRET: usize = 8;
 
 /// Loads the bundle, or makes the only one that this cluster will have.
 pub(super) async fn act(site: &Site, hands: &Hands) -> Result<(), ActError> {
@@ -37,13 +34,17 @@ pub(super) async fn act(site: &Site, hands: &Hands) -> Result<(), ActError> {
         hands.hide(&name, &secret)?;
     }
     for (host, access) in &site.registries {
-        // What is shorter, and goes nowhere but into configs, would hide other words.
-        for secret in access.secrets().filter(|it| it.reveal().len() >= SHORTEST_SECRET) {
+        for secret in access.secrets().filter(|it| is_findable(it)) {
             hands.hide(&format!("secret of the registry {host}"), secret)?;
         }
     }
     let kept = site.keep_bundle(bundle);
     kept.map_err(|error| unreadable(site, &chain(&error)).into())
+}
+
+/// What is shorter would hide other words; it goes nowhere but into configs.
+fn is_findable(secret: &Secret) -> bool {
+    secret.reveal().trim().len() >= Redactor::SHORTEST
 }
 
 /// Looks at the file that is on the disk now, not at what was kept.
@@ -66,4 +67,19 @@ fn unreadable(site: &Site, why: &str) -> Cause {
 
 fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     Failure::of(events::Class::Permanent, error).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One that a redactor refuses would end the run.
+    #[test]
+    fn what_is_findable_can_be_hidden() {
+        for text in ["hunter2", "hunter22", " hunter2 ", "        ", "hunter22\n"] {
+            let secret = Secret::new(text);
+            let hidden = Redactor::new([7; 32]).add("canary", &secret);
+            assert_eq!(hidden.is_ok(), is_findable(&secret), "{text:?}");
+        }
+    }
 }
