@@ -13,6 +13,7 @@ use talos::probe::{Mode, Owner, Sighting, probe};
 
 use crate::hetzner::{API_PORT, explain};
 use crate::machine::Machine;
+use crate::numbered::{nth, read};
 use crate::{Ground, Site, codes, kube};
 
 /// A node and its machine.
@@ -37,10 +38,6 @@ const LOOK: Duration = Duration::from_secs(5);
 /// Under which names berths are pinned, before the node's.
 const PIN: &str = "machine of ";
 
-/// What stands before the number of a berth. What was pinned stays: a node that
-/// moves, and a machine that becomes another node, has one more berth.
-const NUMBER: &str = ", number ";
-
 impl Berth {
     /// Where the plan wants a node.
     pub(crate) fn of(node: &NodePlan) -> Self {
@@ -53,20 +50,18 @@ impl Berth {
         taken(eyes).into_iter().map(|it| it.berth).collect()
     }
 
-    /// Writes down that the node was given its config there, and returns what
-    /// tells this time from earlier ones.
-    pub(crate) async fn keep(&self, hands: &Hands) -> Result<String, ActError> {
+    /// Writes down that the node was given its config there. A node that moves, and
+    /// a machine that becomes another node, has one more berth.
+    pub(crate) async fn keep(&self, hands: &Hands) -> Result<(), ActError> {
         let taken = taken(hands.eyes());
         if self.is_last(&taken) {
-            let last = taken.iter().rfind(|it| it.berth == *self);
-            return Ok(mark(last.map_or(0, |it| it.number)));
+            return Ok(());
         }
         let is_near = |it: &Taken| it.berth.name == self.name || it.berth.address == self.address;
         let number =
             if taken.iter().any(is_near) { 1 + taken.last().map_or(0, |it| it.number) } else { 0 };
-        let key = format!("{PIN}{}{}", self.name, mark(number));
-        hands.pin(&key, &self.address.to_string()).await?;
-        Ok(mark(number))
+        hands.pin(&format!("{PIN}{}", nth(&self.name, number)), &self.address.to_string()).await?;
+        Ok(())
     }
 
     /// Whether an earlier run has given the node its config here, and neither of
@@ -201,20 +196,12 @@ fn misplaced(message: String, so: &str) -> Cause {
 
 /// Returns all berths in the order of time.
 fn taken(eyes: &Eyes) -> Vec<Taken> {
-    let read = |(name, address): (String, String)| {
-        let address = address.parse().ok()?;
-        let (name, number) = match name.split_once(NUMBER) {
-            Some((name, number)) => (name.to_owned(), number.parse().ok()?),
-            None => (name, 0),
-        };
-        Some(Taken { number, berth: Berth { name, address } })
+    let read = |(pin, address): (String, String)| {
+        let (name, number) = read(&pin)?;
+        let berth = Berth { name: name.to_owned(), address: address.parse().ok()? };
+        Some(Taken { number, berth })
     };
     let mut taken: Vec<_> = eyes.pinned_under(PIN).into_iter().filter_map(read).collect();
     taken.sort_by_key(|it| it.number);
     taken
-}
-
-/// What is written behind a name for a number.
-fn mark(number: u32) -> String {
-    if number == 0 { String::new() } else { format!("{NUMBER}{number}") }
 }

@@ -38,6 +38,7 @@ mod manifests;
 mod mishap;
 mod next_step;
 mod node_trouble;
+mod numbered;
 mod offline;
 mod sealing_key;
 mod site;

@@ -1,12 +1,12 @@
 //! `config`: every node has its machine config, and control planes prove it.
 
 use engine::{ActError, Hands, SendError, Sight};
-use events::{Cause, Class, Digest, Evidence, Failure, Made, Role, Verdict};
+use events::{Cause, Class, Evidence, Failure, Made, Role, Verdict};
 use spec::plan::NodePlan;
 use talos::client::{Apply, ClientError, Reason};
-use talos::config::MachineConfig;
 use talos::pki::SpkiHash;
 
+use super::given;
 use super::nodes::machine_of;
 use crate::berth::Berth;
 use crate::hetzner::explain;
@@ -51,17 +51,26 @@ pub(super) async fn act(site: &Site, hands: &Hands, node: &NodePlan) -> Result<(
             Ok(Made::default())
         }
     };
-    hands.ensure(call, look, sending).await?;
+    let ensured = hands.ensure(call, look, sending).await?;
     let spki = pin.map_or_else(|| "not seen by this run".to_owned(), |spki| spki.to_string());
     if !sent_before {
         hands.pin(&machine.pin(), &spki).await?;
     }
-    let time = match site.ground {
-        Ground::Machines => Berth::of(node).keep(hands).await?,
-        Ground::Hetzner(_) => String::new(),
-    };
-    let given_under = format!("config of {}{time}", machine.title);
-    same_as_before(hands, &given_under, node, &config).await
+    if matches!(site.ground, Ground::Machines) {
+        Berth::of(node).keep(hands).await?;
+    }
+    if given::is_last(hands, &machine, &config, &ensured).await? {
+        return Ok(());
+    }
+    hands.warn(keeps_another(&node.name))
+}
+
+/// Nodes that have a config keep it, whatever the file means by now.
+fn keeps_another(name: &str) -> String {
+    format!(
+        "{name}: the cluster file means another machine config than {name} was given; it keeps \
+         that. `seaworthy talos gen` writes the new one, for `talosctl apply-config`"
+    )
 }
 
 /// It did not answer when it was asked who it is, and waits for its config now:
@@ -82,26 +91,6 @@ fn unrendered(node: &NodePlan, error: &ConfigError) -> Failure {
             Failure::permanent(what)
         }
     }
-}
-
-/// Says that the file means another config than the node was given: nodes that
-/// have one keep it.
-async fn same_as_before(
-    hands: &Hands,
-    pin: &str,
-    node: &NodePlan,
-    config: &MachineConfig,
-) -> Result<(), ActError> {
-    let digest = Digest::of(config.yaml().reveal().as_bytes()).to_string();
-    let given = hands.pin(pin, &digest).await?;
-    if given != digest {
-        let name = &node.name;
-        hands.warn(format!(
-            "{name}: the cluster file means another machine config than {name} was given; it keeps \
-             that. `seaworthy talos gen` writes the new one, for `talosctl apply-config`"
-        ))?;
-    }
-    Ok(())
 }
 
 /// Names the cause where a node does not want its configuration: what is wrong

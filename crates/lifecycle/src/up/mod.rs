@@ -6,6 +6,7 @@ mod config;
 mod etcd;
 mod etcd_sight;
 mod etcd_wait;
+mod given;
 mod identity;
 mod image;
 mod install_disk;

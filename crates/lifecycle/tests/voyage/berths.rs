@@ -113,6 +113,29 @@ async fn a_worker_that_moved_twice_is_looked_for_on_all_its_machines() {
     }
 }
 
+/// Who wants another config on a machine wipes it; then it has what the file
+/// means, and only what changes after that is told.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_machine_that_was_wiped_has_the_config_of_its_last_time() {
+    const KEEPS: &str = "w-1: the cluster file means another machine config";
+    let mut yard = Yard::new(15);
+    let first = yard.file.clone();
+    let ran = yard.up(Some("config")).await;
+    assert!(ran.is_done, "{}", ran.text);
+    yard.file = first.replace("v1.36.3", "v1.36.2");
+    let ran = yard.up(Some("config")).await;
+    assert!(ran.text.contains(KEEPS), "{}", ran.text);
+    yard.wipe("w-1");
+    for time in ["given", "kept"] {
+        let ran = yard.up(Some("config")).await;
+        assert!(ran.is_done, "{}", ran.text);
+        assert!(!ran.text.contains(KEEPS), "{time}: {}", ran.text);
+    }
+    yard.file = first;
+    let ran = yard.up(Some("config")).await;
+    assert!(ran.text.contains(KEEPS), "{}", ran.text);
+}
+
 /// Waits until Kubernetes knows a node.
 async fn joined(yard: &Yard, name: &str) {
     let knows = || {
