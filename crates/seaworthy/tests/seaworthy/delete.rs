@@ -251,6 +251,23 @@ fn ctrl_c_before_the_first_deletion_deletes_nothing() {
     assert!(quay.names().contains("configmap/a"));
 }
 
+/// After a refusal it asks whether there is a cluster at all.
+#[test]
+fn ctrl_c_ends_the_last_question_too() {
+    let Some(quay) = Quay::reach() else { return };
+    let proxy = quay.proxy();
+    proxy.add(Rule::always(Matching::class("get", "configmaps"), Fault::Status(401)));
+    let slow = Fault::Delay(Duration::from_mins(1));
+    proxy.add(Rule::always(Matching::path("/version"), slow));
+    let child = quay.start_as("proxied", "delete", &["cm/a"]);
+    let mut counts = proxy.counts();
+    let asked = counts.wait_for(|counts| counts.of("get", "/version") > 0);
+    tokio::runtime::Runtime::new().unwrap().block_on(asked).unwrap();
+    let (exit, said) = interrupt(child);
+    assert_eq!(exit, 5, "{said}");
+    assert!(said.contains("nothing was changed"), "{said}");
+}
+
 #[test]
 fn custom_objects_go_before_their_definition() {
     let Some(quay) = Quay::reach() else { return };
