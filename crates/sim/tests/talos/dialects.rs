@@ -38,10 +38,16 @@ async fn old_nodes_know_few_calls() {
     }
     assert!(client.machine_status().await.contains("stage: maintenance"));
     let config = world.secrets.control_plane("cp-1");
-    for mode in [Mode::NoReboot, Mode::Staged] {
+    for (mode, name) in [(Mode::NoReboot, "no-reboot"), (Mode::Staged, "staged")] {
         let refused = client.apply_with(&config, mode, false).await.unwrap_err();
         assert_eq!(refused.code(), Code::Unimplemented, "{mode:?}");
+        let said =
+            format!("apply configuration --mode='{name}' is not supported in maintenance mode");
+        assert_eq!(refused.message(), said);
     }
+    let answer = client.apply_with(&config, Mode::Auto, true).await.unwrap();
+    let nothing = "Node is running in maintenance mode and does not have a config yet.";
+    assert_eq!(answer.mode_details, format!("Dry run summary:\n{nothing}"));
     let answer = client.apply(&config).await.expect("AUTO is for all");
     assert_eq!((answer.mode, answer.mode_details.as_str()), (0, ""), "it says nothing of it");
 }

@@ -64,7 +64,7 @@ mod tests {
         #[rustfmt::skip]
         let rows = [
             (Code::Unimplemented, "API is not implemented in maintenance mode", Permanent, "not implemented here"),
-            (Code::Unimplemented, "apply configuration mode \"STAGED\" is not supported in maintenance mode", Permanent, "not implemented here"),
+            (Code::Unimplemented, "apply configuration --mode='staged' is not supported in maintenance mode", Permanent, "not implemented here"),
             (Code::Unimplemented, "the REBOOT mode is not supported, please use AUTO", Permanent, "not implemented here"),
             (Code::InvalidArgument, "unknown keys found during decoding:\nmachine:\n    unheard: of", Permanent, "invalid argument"),
             (Code::Unknown, "failed to parse config: unknown keys found during decoding:\nmachine:\n    unheard: of", Permanent, "invalid argument"),

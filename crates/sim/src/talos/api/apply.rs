@@ -16,6 +16,9 @@ use crate::talos::{
     node::Afterwards, server::Caller,
 };
 
+/// All that a maintenance server of its own says to a dry run.
+const NO_CONFIG_YET: &str = "Node is running in maintenance mode and does not have a config yet.";
+
 /// What is done with a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Course {
@@ -83,13 +86,12 @@ impl Api {
             course.message()
         };
         if request.dry_run {
-            let text = String::from_utf8_lossy(&request.data);
-            let old = before.as_ref().map_or("", |config| config.text.as_str());
-            let details = diff(old, &text);
-            message.mode_details = format!(
-                "Dry run summary:\n{} (skipped in dry-run).\n{details}",
-                message.mode_details
-            );
+            let summary = if old_maintenance {
+                NO_CONFIG_YET.to_owned()
+            } else {
+                skipped(&message, before.as_deref(), &request.data)
+            };
+            message.mode_details = format!("Dry run summary:\n{summary}");
             return Ok((message, false));
         }
         if let Course::Tried(patience) = course {
@@ -139,9 +141,9 @@ impl Api {
         })?;
         match (self.machine.dialect(), mode) {
             (Dialect::Separate, Mode::NoReboot | Mode::Staged) if !configured => {
+                let name = mode.as_str_name().to_lowercase().replace('_', "-");
                 let message = format!(
-                    "apply configuration mode {:?} is not supported in maintenance mode",
-                    mode.as_str_name()
+                    "apply configuration --mode='{name}' is not supported in maintenance mode"
                 );
                 Err(Status::unimplemented(message))
             }
@@ -160,6 +162,13 @@ impl Api {
             (_, Mode::Auto | Mode::NoReboot | Mode::Reboot) => Ok(Course::Now),
         }
     }
+}
+
+/// Says what would have been done, and what would change by it.
+fn skipped(done: &ApplyConfiguration, before: Option<&MachineConfig>, data: &[u8]) -> String {
+    let old = before.map_or("", |config| config.text.as_str());
+    let change = diff(old, &String::from_utf8_lossy(data));
+    format!("{} (skipped in dry-run).\n{change}", done.mode_details)
 }
 
 fn refused(error: &ConfigError) -> Status {
