@@ -68,8 +68,12 @@ static DISK_SELECTOR: Shape = Shape {
         optional("maxSize", Kind::Scalar(Bytes::FORMAT), "At most this large."),
         optional("type", Kind::Scalar(DiskType::FORMAT), "What it is made of."),
         optional("model", Kind::Scalar(Text::FORMAT), "Its model; `*` matches anything."),
-        optional("serial", Kind::Scalar(Text::FORMAT), "Its serial number."),
-        optional("wwid", Kind::Scalar(Text::FORMAT), "Its world-wide identifier."),
+        optional("serial", Kind::Scalar(Text::FORMAT), "Its serial number; `*` matches anything."),
+        optional(
+            "wwid",
+            Kind::Scalar(Text::FORMAT),
+            "Its world-wide identifier; `*` matches anything.",
+        ),
     ]],
     pick: Pick::Any,
 };
