@@ -156,8 +156,9 @@ pub(super) fn unheard(site: &Site, node: &NodePlan, error: &ClientError) -> ActE
 }
 
 /// There was an etcd, and its first machine waits for a bootstrap as if it were
-/// new: it was wiped, or it is new and the one before took all along. Whether an empty one may take its place is for people to decide, and
-/// whoever has decided so bootstraps by hand; until the deadline that is seen.
+/// new: it was wiped, or it is new and the one before took all along. Whether an
+/// empty one may take its place is for people to decide, and whoever has decided
+/// so bootstraps by hand; until the deadline that is seen.
 fn gone(site: &Site, target: &NodePlan) -> ActError {
     let at = site.address(&target.name).map_or_else(|| target.name.clone(), |at| at.to_string());
     let what = format!("etcd was begun on {}, and no control plane has it now", target.name);

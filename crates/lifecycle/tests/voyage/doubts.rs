@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use events::RunOutcome;
+
 use crate::harbour::{Fall, Harbour};
 
 const BOOTSTRAP: &str = "MachineService/Bootstrap";
@@ -39,6 +41,19 @@ async fn an_etcd_that_went_with_its_server_is_not_begun_anew() {
     let ran = harbour.up(Some("etcd")).await;
     assert_eq!(ran.falls, BTreeSet::from([Fall::act("etcd", 321)]), "{}", ran.text);
     assert_eq!(harbour.count(BOOTSTRAP), 1, "{}", ran.text);
+}
+
+/// Whoever takes a cluster down has let its etcd go: the next one is another.
+#[tokio::test(flavor = "multi_thread")]
+async fn after_a_cluster_went_down_the_next_one_begins_its_own_etcd() {
+    let harbour = Harbour::new("214", 1, 0).await;
+    let ran = harbour.up(Some("etcd")).await;
+    assert!(ran.is_done, "{}", ran.text);
+    let down = harbour.down().await;
+    assert_eq!(down.outcome, RunOutcome::Proven, "{}", down.text);
+    let ran = harbour.up(Some("etcd")).await;
+    assert!(ran.is_done, "{}", ran.text);
+    assert_eq!(harbour.count(BOOTSTRAP), 2, "{}", ran.text);
 }
 
 /// Etcd's image and the kubelet's take long, and the answer to the bootstrap was
