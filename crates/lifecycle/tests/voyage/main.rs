@@ -10,6 +10,7 @@ mod gitops;
 mod harbour;
 mod machines;
 mod mishaps;
+mod strangers;
 mod yard;
 
 use events::RunOutcome;

@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use engine::{Chance, StateFolder, Until};
+use engine::{Chance, StateFolder, Until, Work};
 use events::Clock;
 use lifecycle::down::{self, Release};
 use lifecycle::up::{self, Circumstances, Up};
@@ -75,12 +75,30 @@ impl Yard {
 
     /// Brings it up from another state folder.
     pub(crate) async fn up_from(&self, root: &Path, until: Option<&str>) -> Ran {
+        self.run_up(root, until, |up| up).await
+    }
+
+    /// Brings it up with something between the engine and the stages.
+    pub(crate) async fn up_with<W: Work>(
+        &self,
+        until: Option<&str>,
+        between: impl FnOnce(Up) -> W,
+    ) -> Ran {
+        self.run_up(self.root(), until, between).await
+    }
+
+    async fn run_up<W: Work>(
+        &self,
+        root: &Path,
+        until: Option<&str>,
+        between: impl FnOnce(Up) -> W,
+    ) -> Ran {
         let folder = StateFolder::open(root, &Chance::real()).unwrap();
         let site = self.site(root, &folder);
         let now = Circumstances { simulated_speed: Some(SPEED), ..Circumstances::default() };
         let plan = up::plan(&site.plan, folder.cluster(), "test", &now);
         let until = until.map_or(Until::TheEnd, |stage| Until::Stage(stage.into()));
-        run(&folder, plan, until, Arc::new(Up::new(Arc::new(site)))).await
+        run(&folder, plan, until, Arc::new(between(Up::new(Arc::new(site))))).await
     }
 
     pub(crate) async fn down(&self) -> Ran {
