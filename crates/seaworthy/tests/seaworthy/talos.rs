@@ -1,10 +1,10 @@
 //! `talos probe`, at real nodes and at what is none.
 
 use std::net::TcpListener;
-use std::thread::sleep;
+use std::thread::{sleep, spawn};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::workplace::Workplace;
 
@@ -29,9 +29,31 @@ fn a_closed_port_is_told_with_what_to_do() {
     let ran = workplace.run(["talos", "probe", &port.to_string()]);
     assert_eq!(ran.exit, 3, "{ran}");
     assert!(ran.stdout.contains("unreachable") && ran.stdout.contains("next  "), "{ran}");
+    let answer = format!("answer  connection refused, at {port}\n");
+    assert!(ran.stdout.contains(&answer), "{ran}");
+    let ran = workplace.run(["talos", "probe", &port.to_string(), "-o", "json"]);
+    let told: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let facts = json!([
+        { "name": "mode", "value": "unreachable" },
+        { "name": "answer", "value": "connection refused" },
+    ]);
+    assert_eq!(told[0]["facts"], facts, "nothing else was seen");
+}
+
+/// A node does so for a moment, and a load balancer without a target for ever.
+#[test]
+fn a_connection_that_is_closed_at_once_is_not_taken_for_a_node() {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = port.local_addr().unwrap().to_string();
+    spawn(move || while port.accept().is_ok() {});
+    let ran = Workplace::new().run(["talos", "probe", &address]);
+    assert_eq!(ran.exit, 3, "{ran}");
+    assert!(ran.stdout.contains("or a load balancer has no healthy target"), "{ran}");
+    assert!(ran.stdout.contains("next  Wait some seconds; if it lasts, dial the node"), "{ran}");
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "it is about real time")]
 fn many_silent_addresses_take_one_timeout() {
     let workplace = Workplace::new();
     let ports: Vec<TcpListener> =
@@ -40,7 +62,10 @@ fn many_silent_addresses_take_one_timeout() {
     let mut args: Vec<String> =
         ["talos", "probe", "-o", "json", "--timeout", "1s"].map(str::to_owned).into();
     args.extend(silent);
+    let began = Instant::now();
     let ran = workplace.run(args);
+    // One after the other they would take more than three minutes.
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
     assert_eq!(ran.exit, 3, "{ran}");
     let told: Vec<Value> = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(told.len(), 200);

@@ -26,12 +26,16 @@ impl Sighting {
     /// Returns what was seen as evidence.
     pub fn evidence(&self) -> Evidence {
         let summary = format!("{} is {}", self.node, self.mode.word());
-        let evidence = Evidence::new(summary)
-            .fact("mode", self.mode.word())
-            .fact("tls.asksForCertificate", self.asks_for_certificate)
-            .fact("tls.acceptedAuthorities", self.accepted_authorities.clone());
+        let evidence = Evidence::new(summary).fact("mode", self.mode.word());
+        let evidence = match &self.mode {
+            Mode::Unreachable(reason) => evidence.fact("answer", reason.to_string()),
+            _ => evidence,
+        };
+        // Who showed no certificate had no turn to ask for ours.
         let Some(certificate) = &self.certificate else { return evidence };
         evidence
+            .fact("tls.asksForCertificate", self.asks_for_certificate)
+            .fact("tls.acceptedAuthorities", self.accepted_authorities.clone())
             .fact("certificate.subject", certificate.subject.clone())
             .fact("certificate.issuer", certificate.issuer.clone())
             .fact("certificate.key", certificate.key.clone())

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::str::FromStr;
 use std::time::Duration;
 
-use ::talos::client::Node;
+use ::talos::client::{Node, Reason};
 use ::talos::pki::Certificate;
 use ::talos::probe::{Mode, Owner, Sighting, probe};
 use clap::Args;
@@ -134,6 +134,7 @@ impl Looked<'_> {
 
     fn means(&self) -> String {
         match &self.seen {
+            Ok(sighting) if is_faceless(sighting) => Reason::Closed.meaning().means.to_owned(),
             Ok(sighting) => sighting.mode.means(),
             Err(why) => format!("It could not be asked: {why}."),
         }
@@ -141,6 +142,7 @@ impl Looked<'_> {
 
     fn advice(&self) -> Option<&'static str> {
         match &self.seen {
+            Ok(sighting) if is_faceless(sighting) => Some(Reason::Closed.meaning().advice),
             Ok(sighting) => sighting.mode.advice(),
             Err(_) => Some("Check the name, or give the address."),
         }
@@ -159,12 +161,21 @@ impl Looked<'_> {
     }
 }
 
+/// Whether a connection was closed before any certificate was shown. A node does
+/// so while its API restarts, and a load balancer without a target does it for ever.
+fn is_faceless(sighting: &Sighting) -> bool {
+    sighting.mode == Mode::InTransition && sighting.certificate.is_none()
+}
+
 fn print(looked: &[Looked<'_>], out: &mut dyn Write) -> io::Result<()> {
     let width = looked.iter().map(|one| one.place.written.len()).max().unwrap_or(0);
     for one in looked {
         writeln!(out, "{:width$}  {:<13}  {}", one.place.written, one.word(), one.means())?;
         let mut more =
             |name: &str, text: &str| writeln!(out, "{:width$}  {:<13}  {name}  {text}", "", "");
+        if let Ok(Sighting { node, mode: Mode::Unreachable(reason), .. }) = &one.seen {
+            more("answer", &format!("{reason}, at {node}"))?;
+        }
         if let Some(certificate) = one.seen.as_ref().ok().and_then(|it| it.certificate.as_ref()) {
             more("fingerprint", &certificate.spki.to_string())?;
             more("valid until", &certificate.not_after.to_string())?;
