@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use clouds::hetzner::{Hetzner, HetznerError, LoadBalancer, Server};
 use events::Secret;
-use spec::plan::Endpoint;
+use spec::plan::{Endpoint, NodePlan};
 use talos::credentials::{IdentityError, Kubeconfig};
 use talos::secrets::{Bundle, StoreError};
 
@@ -25,7 +25,7 @@ pub enum Way {
 #[derive(Debug, thiserror::Error)]
 pub enum CredentialsError {
     /// The bundle cannot be read.
-    #[error("could not read the secrets bundle")]
+    #[error(transparent)]
     Bundle(#[from] StoreError),
     /// No certificate could be made.
     #[error("could not make a certificate")]
@@ -33,6 +33,14 @@ pub enum CredentialsError {
     /// The cloud could not be asked for an address.
     #[error("could not ask the cloud for an address")]
     Cloud(#[from] HetznerError),
+    /// No control plane is called so.
+    #[error("the cluster file has no control plane `{name}`")]
+    NoControlPlane {
+        /// What was looked for.
+        name: String,
+        /// What they are called.
+        there: Vec<String>,
+    },
     /// There is nothing of that name.
     #[error("the cloud knows no {what} of this cluster with a public address")]
     NoAddress {
@@ -54,17 +62,22 @@ pub async fn api_server(site: &Site, way: &Way) -> Result<String, CredentialsErr
     let host = match (way, &site.ground) {
         (Way::LoadBalancer, Ground::Hetzner(hetzner)) => balancer(site, hetzner).await?.to_string(),
         (Way::LoadBalancer, Ground::Machines) => endpoint(site)?,
-        (Way::Node(name), _) => node(site, name).await?.to_string(),
+        (Way::Node(name), _) => {
+            let planned = site.control_planes().find(|node| node.name == *name);
+            let there = || site.control_planes().map(|node| node.name.clone()).collect();
+            let none = || CredentialsError::NoControlPlane { name: name.clone(), there: there() };
+            address(site, planned.ok_or_else(none)?).await?.to_string()
+        }
     };
     Ok(format!("https://{host}:{API_PORT}"))
 }
 
 /// Returns where the control planes answer. Talos is asked there and never
 /// through a load balancer, where upgrades hang.
-pub async fn control_planes(site: &Site) -> Result<Vec<String>, CredentialsError> {
+pub async fn control_planes(site: &Site) -> Result<Vec<IpAddr>, CredentialsError> {
     let mut addresses = Vec::new();
     for control_plane in site.control_planes() {
-        addresses.push(node(site, &control_plane.name).await?.to_string());
+        addresses.push(address(site, control_plane).await?);
     }
     Ok(addresses)
 }
@@ -88,15 +101,8 @@ async fn balancer(site: &Site, hetzner: &Hetzner) -> Result<IpAddr, CredentialsE
     found.and_then(|it| it.public_address()).ok_or_else(none)
 }
 
-async fn node(site: &Site, name: &str) -> Result<IpAddr, CredentialsError> {
-    let found = match &site.ground {
-        Ground::Hetzner(hetzner) => {
-            hetzner.find::<Server>(name).await?.and_then(|it| it.public_address())
-        }
-        Ground::Machines => {
-            let planned = site.plan.nodes.iter().find(|node| node.name == name);
-            planned.map(|node| node.address.into())
-        }
-    };
-    found.ok_or_else(|| CredentialsError::NoAddress { what: format!("server {name}") })
+async fn address(site: &Site, node: &NodePlan) -> Result<IpAddr, CredentialsError> {
+    let Ground::Hetzner(hetzner) = &site.ground else { return Ok(node.address.into()) };
+    let found = hetzner.find::<Server>(&node.name).await?.and_then(|it| it.public_address());
+    found.ok_or_else(|| CredentialsError::NoAddress { what: format!("server {}", node.name) })
 }

@@ -19,6 +19,7 @@ mod kept;
 mod machine_patches;
 mod manifest_files;
 mod paint;
+mod place;
 mod reading;
 mod reference;
 mod registry_access;

@@ -48,26 +48,28 @@ impl SecretsArgs {
 
 /// Reads a secrets bundle.
 pub(crate) fn bundle(file: &Path) -> Result<Bundle, CommandError> {
-    let text = read(file)?;
+    let right = "`talosctl gen secrets` writes such a file, and `seaworthy up` a `secrets.yaml`";
+    let text = read(file).map_err(|error| error.hint(right))?;
     Bundle::from_yaml(&text).map_err(|error| {
         let said = unusable(file, &error);
         match Whereabouts::of(&text) {
             Ok(Whereabouts { cluster: Some(_), .. }) => {
                 said.hint("it is a machine config: name it with `--from`")
             }
-            _ => said,
+            _ => said.hint(right),
         }
     })
 }
 
 fn recovered(file: &Path) -> Result<Given, CommandError> {
-    let text = read(file)?;
+    let right = "name the config that a control plane was given, with `type: controlplane`";
+    let text = read(file).map_err(|error| error.hint(right))?;
     let bundle = Bundle::from_machine_config(&text).map_err(|error| {
         let said = unusable(file, &error);
         if Bundle::from_yaml(&text).is_ok() {
             return said.hint("it is a secrets bundle: name it with `--secrets`");
         }
-        said
+        said.hint(right)
     })?;
     let whereabouts = Whereabouts::of(&text).map_err(|error| unusable(file, &error))?;
     Ok(Given { bundle, file: file.to_owned(), whereabouts })

@@ -96,6 +96,11 @@ impl TargetArgs {
         self.file.as_deref().unwrap_or(Path::new(CLUSTER_FILE))
     }
 
+    /// Whether no cluster is named, and none lies here.
+    pub(crate) fn names_nothing(&self) -> bool {
+        self.file.is_none() && !self.rehearsal && !self.file().exists()
+    }
+
     /// Refuses a cluster that is named beside secrets of another one.
     pub(crate) fn is_unused(&self) -> Result<(), CommandError> {
         if self.file.is_none() && !self.rehearsal {
@@ -117,8 +122,7 @@ impl TargetArgs {
     fn read(&self, shared: &Shared, ui: &Ui) -> Result<(Cluster, Vec<u8>), CommandError> {
         read_cluster(self.file(), ui).map_err(|error| {
             let state = state_dir(shared.state_dir.as_ref(), self.file());
-            let nothing_meant = self.file.is_none() && !self.file().exists();
-            if nothing_meant && standing::find(&state, None).is_ok() {
+            if self.names_nothing() && standing::find(&state, None).is_ok() {
                 return error.hint("`--rehearsal` means the rehearsed cluster that stands");
             }
             error

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
-use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::net::ToSocketAddrs as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,6 +20,7 @@ use crate::access::{ClusterArgs, unusable};
 use crate::cli::{Output, Shared};
 use crate::command_error::CommandError;
 use crate::exit::Exit;
+use crate::place::Place;
 use crate::running::{self, Order, Traces};
 use crate::ui::Ui;
 
@@ -105,10 +106,8 @@ fn control_planes(file: &Path) -> Result<ControlPlanes, CommandError> {
             let message = format!("could not use the endpoint {endpoint} of {}", file.display());
             CommandError::say(Exit::Usage, format!("{message}: {why}"))
         };
-        let found = match endpoint.parse::<SocketAddr>() {
-            Ok(address) => Ok(vec![address].into_iter()),
-            Err(_) => (endpoint.as_str(), Node::PORT).to_socket_addrs(),
-        };
+        let place: Place = endpoint.parse().map_err(unusable)?;
+        let found = (place.host.as_str(), place.port).to_socket_addrs();
         let address = found.map_err(|error| unusable(error.to_string()))?.next();
         endpoints.push(Node::at(address.ok_or_else(|| unusable("it has no address".to_owned()))?));
     }

@@ -1,5 +1,7 @@
 //! `talosconfig` and `kubeconfig` for clusters that other tools have made.
 
+use std::fs;
+
 use rig::talos::{Shape, TalosCluster};
 use talos::credentials::Talosconfig;
 
@@ -26,6 +28,28 @@ fn a_talosconfig_says_what_was_asked_for() {
     assert_eq!(facts.organizations, ["os:reader", "os:etcd:backup"]);
     assert_eq!(facts.not_after.duration_since(facts.not_before).as_hours(), 2);
     assert!(context.identity.certificate().is_signed_by(bundle(1).os.certificate()));
+}
+
+/// A node is dialled by another one, at the usual port.
+#[test]
+fn a_talosconfig_says_a_port_only_of_endpoints() {
+    let workplace = workplace(CLUSTER);
+    let args = ["talosconfig", "--secrets", "mine.yaml", "--endpoint", "10.0.0.1:50000"];
+    let ran = workplace.run(args.into_iter().chain(["--endpoint", "[fd00::1]:443"]));
+    assert_eq!(ran.exit, 0, "{ran}");
+    let config = Talosconfig::from_yaml(&ran.stdout).unwrap();
+    let context = config.current().unwrap();
+    assert_eq!(context.endpoints, ["10.0.0.1", "[fd00::1]:443"]);
+    assert_eq!(context.nodes, ["10.0.0.1", "fd00::1"]);
+    for (endpoint, why) in [
+        ("", "it names no host"),
+        ("a b", "no name and no address has a blank"),
+        ("https://10.0.0.1", "leave the rest of the URL out"),
+    ] {
+        let ran = workplace.run(args[..3].iter().chain(&["--endpoint", endpoint]));
+        assert_eq!((ran.exit, ran.stdout.as_str()), (2, ""), "{ran}");
+        assert!(ran.stderr.contains(why), "{ran}");
+    }
 }
 
 #[test]
@@ -78,6 +102,35 @@ fn mistakes_are_named() {
         assert_eq!((ran.exit, ran.stdout.as_str()), (2, ""), "{ran}");
         assert!(ran.stderr.contains(&format!("error: {message}")), "{ran}");
     }
+}
+
+/// A bundle that is there and broken is that of a cluster which lives: nobody is
+/// to make another.
+#[test]
+fn what_is_missing_is_told_with_what_to_do() {
+    let workplace = workplace(CLUSTER);
+    let hinted = |args: &[&str], error: &str, hint: &str| {
+        let ran = workplace.run(args);
+        assert_eq!((ran.exit, ran.stdout.as_str()), (2, ""), "{ran}");
+        assert!(ran.stderr.contains(&format!("error: {error}")), "{ran}");
+        assert!(ran.stderr.contains(&format!("hint: {hint}")), "{ran}");
+        ran
+    };
+    let bundle = ".seaworthy/demo/secrets.yaml";
+    hinted(&["talosconfig"], &format!("could not read the secrets bundle {bundle}"), "the cluster");
+    workplace.write(bundle, "broken: [");
+    let broken = format!("{bundle} is no good as a secrets bundle");
+    for command in ["talosconfig", "kubeconfig"] {
+        let ran = hinted(&[command], &broken, "bring the cluster's own bundle back");
+        assert!(!ran.stderr.contains("seaworthy up"), "{ran}");
+    }
+    workplace.write(bundle, workplace.read("mine.yaml"));
+    let none = "the cluster file has no control plane `two`";
+    hinted(&["kubeconfig", "--endpoint", "two"], none, "there are: one");
+    let from = ["talosconfig", "--from", "cluster.yaml", "--endpoint", "a"];
+    hinted(&from, "could not use cluster.yaml", "name the config that a control plane was given");
+    fs::remove_file(workplace.path().join("cluster.yaml")).unwrap();
+    hinted(&["kubeconfig"], "could not read the cluster file", "the secrets of another cluster");
 }
 
 /// What people have who made their cluster with talosctl: its folder.

@@ -82,6 +82,7 @@ fn files_that_are_no_talosconfig_are_named() {
     let ran = workplace.run(["talos", "probe", "127.0.0.1", "--secrets", "absent"]);
     assert_eq!(ran.exit, 2, "{ran}");
     assert!(ran.stderr.starts_with("error: could not read absent: "), "{ran}");
+    assert!(ran.stderr.contains("hint: `talosctl gen secrets` writes such a file"), "{ran}");
 }
 
 #[test]

@@ -4,10 +4,11 @@ use clap::Args;
 use lifecycle::Way;
 use talos::credentials::{Identity, Kubeconfig};
 
-use super::{MakingArgs, failed, nowhere, own_bundle, rng};
+use super::{MakingArgs, failed, nowhere, open, own_bundle, rng};
 use crate::cli::Shared;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
+use crate::place::Place;
 use crate::secrets_args::Given;
 use crate::target::TargetArgs;
 use crate::ui::Ui;
@@ -57,7 +58,7 @@ impl KubeconfigArgs {
         shared: &Shared,
         ui: &Ui,
     ) -> Result<(talos::secrets::Bundle, String, String), CommandError> {
-        let target = self.target.open(&[], shared, ui)?;
+        let target = open(&self.target, shared, ui)?;
         let bundle = own_bundle(&target.site)?;
         let way = match self.endpoint.as_deref() {
             None | Some("lb") => Way::LoadBalancer,
@@ -82,20 +83,15 @@ impl KubeconfigArgs {
 
 /// Returns the URL that somebody means by a name or an address.
 fn url(said: &str) -> Result<String, CommandError> {
-    if said.starts_with("https://") {
+    let is_host = |place: &str| !place.is_empty() && !place.contains(char::is_whitespace);
+    if said.strip_prefix("https://").is_some_and(is_host) {
         return Ok(said.to_owned());
     }
-    let bare = said.trim_start_matches('[').trim_end_matches(']');
-    if let Ok(address) = bare.parse::<std::net::IpAddr>() {
-        return Ok(format!("https://{}", std::net::SocketAddr::new(address, PORT)));
-    }
-    let is_port = |port: &str| port.parse::<u16>().is_ok();
-    match said.rsplit_once(':') {
-        Some((host, port)) if !host.is_empty() && is_port(port) => Ok(format!("https://{said}")),
-        None if !said.is_empty() && !said.contains('/') => Ok(format!("https://{said}:{PORT}")),
-        _ => Err(CommandError::say(Exit::Usage, format!("`{said}` is no place of an API"))
-            .hint("give a name, an address or a URL: `--endpoint https://api.example.com:6443`")),
-    }
+    let place = Place::read(said, PORT).map_err(|why| {
+        CommandError::say(Exit::Usage, format!("`{said}` is no place of an API: {why}"))
+            .hint("give a name, an address or a URL: `--endpoint https://api.example.com:6443`")
+    })?;
+    Ok(format!("https://{}", place.authority()))
 }
 
 #[cfg(test)]
@@ -115,7 +111,7 @@ mod tests {
         ] {
             assert_eq!(url(said).unwrap(), expected);
         }
-        for said in ["", "http://api", "api:x", ":443"] {
+        for said in ["", "http://api", "http://api:1", "https://", "a b", "api:x", ":443"] {
             assert!(url(said).is_err(), "{said}");
         }
     }

@@ -5,7 +5,7 @@ mod kubeconfig;
 mod lifetime;
 mod talosconfig;
 
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -14,12 +14,14 @@ use events::{Secret, private};
 use lifecycle::{CredentialsError, Site};
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
-use talos::secrets::Bundle;
+use talos::secrets::{Bundle, StoreError};
 
 use self::lifetime::Ttl;
+use crate::cli::Shared;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::secrets_args::{Given, SecretsArgs};
+use crate::target::{Target, TargetArgs};
 use crate::ui::Ui;
 
 pub(crate) use self::kubeconfig::{KubeconfigArgs, run as kubeconfig};
@@ -27,6 +29,9 @@ pub(crate) use self::talosconfig::{TalosconfigArgs, run as talosconfig};
 
 /// What a cluster is called whose files do not say it.
 const NAMELESS: &str = "talos";
+
+/// What people do who have another cluster than ours.
+const OTHERS: &str = "the secrets of another cluster are named with `--secrets` or `--from`";
 
 /// What both files are made with.
 #[derive(Args, Debug)]
@@ -79,6 +84,13 @@ impl MakingArgs {
     }
 }
 
+/// Opens a cluster of ours.
+fn open(target: &TargetArgs, shared: &Shared, ui: &Ui) -> Result<Target, CommandError> {
+    target
+        .open(&[], shared, ui)
+        .map_err(|error| if target.names_nothing() { error.hint(OTHERS) } else { error })
+}
+
 /// Reads the secrets of a cluster of ours.
 fn own_bundle(site: &Site) -> Result<Bundle, CommandError> {
     Bundle::load(&site.bundle_file()).map_err(|error| failed(&error.into()))
@@ -96,13 +108,21 @@ fn nowhere(given: &Given, what: &str) -> CommandError {
 }
 
 fn failed(error: &CredentialsError) -> CommandError {
+    let usage = || CommandError::new(Exit::Usage, error);
     match error {
-        CredentialsError::Bundle(_) => CommandError::new(Exit::Usage, error)
-            .hint("the cluster has no secrets yet: `seaworthy up` makes them")
-            .hint("those of another cluster are named with `--secrets` or `--from`"),
-        CredentialsError::NoAddress { .. } => {
-            CommandError::new(Exit::Usage, error).hint("`seaworthy up` brings the cluster up")
+        CredentialsError::Bundle(StoreError::Read { source, .. })
+            if source.kind() == io::ErrorKind::NotFound =>
+        {
+            usage().hint("the cluster has no secrets yet: `seaworthy up` makes them").hint(OTHERS)
         }
+        // To make a new one would lock everybody out.
+        CredentialsError::Bundle(_) => usage()
+            .hint("bring the cluster's own bundle back; nothing replaces it")
+            .hint("`--from` takes the machine config of a control plane instead"),
+        CredentialsError::NoControlPlane { there, .. } => {
+            usage().hint(format!("there are: {}", there.join(", ")))
+        }
+        CredentialsError::NoAddress { .. } => usage().hint("`seaworthy up` brings the cluster up"),
         _ => CommandError::new(Exit::Refused, error),
     }
 }

@@ -3,10 +3,11 @@
 use clap::Args;
 use talos::credentials::{Context, Identity, Role, Talosconfig};
 
-use super::{MakingArgs, failed, nowhere, own_bundle, rng};
+use super::{MakingArgs, failed, nowhere, open, own_bundle, rng};
 use crate::cli::Shared;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
+use crate::place::Place;
 use crate::target::TargetArgs;
 use crate::ui::Ui;
 
@@ -22,11 +23,11 @@ pub(crate) struct TalosconfigArgs {
 
     /// A control plane to ask (can be repeated) [default: those of the cluster file]
     #[arg(long = "endpoint", value_name = "ADDRESS")]
-    endpoints: Vec<String>,
+    endpoints: Vec<Place>,
 
     /// A node that is meant where none is named (can be repeated) [default: the endpoints]
     #[arg(long = "node", value_name = "ADDRESS")]
-    nodes: Vec<String>,
+    nodes: Vec<Place>,
 
     /// What it allows (can be repeated): os:admin, os:operator, os:reader, os:etcd:backup,
     /// os:image:verifier or os:meta:writer
@@ -51,7 +52,10 @@ pub(crate) fn run(args: &TalosconfigArgs, shared: &Shared, ui: &Ui) -> Result<()
     let lifetime = args.making.ttl.lifetime();
     let identity = Identity::talos_for(&bundle, &args.roles, lifetime, &mut rng())
         .map_err(|error| CommandError::new(Exit::Internal, &error))?;
-    let nodes = if args.nodes.is_empty() { endpoints.clone() } else { args.nodes.clone() };
+    // A node is named without a port: who passes a call on to it dials the usual one.
+    let nodes = if args.nodes.is_empty() { &endpoints } else { &args.nodes };
+    let nodes = nodes.iter().map(|node| node.host.clone()).collect();
+    let endpoints = endpoints.iter().map(Place::endpoint).collect();
     let config = Talosconfig::new(name, Context { endpoints, nodes, identity });
     args.making.give(&config.to_yaml(), ui)
 }
@@ -62,8 +66,8 @@ impl TalosconfigArgs {
         &self,
         shared: &Shared,
         ui: &Ui,
-    ) -> Result<(talos::secrets::Bundle, String, Vec<String>), CommandError> {
-        let target = self.target.open(&[], shared, ui)?;
+    ) -> Result<(talos::secrets::Bundle, String, Vec<Place>), CommandError> {
+        let target = open(&self.target, shared, ui)?;
         let bundle = own_bundle(&target.site)?;
         let name = self.making.name.clone();
         let name = name.unwrap_or_else(|| target.site.plan.cluster.to_string());
@@ -72,7 +76,8 @@ impl TalosconfigArgs {
         }
         let runtime = tokio::runtime::Runtime::new()?;
         let found = runtime.block_on(lifecycle::control_planes(&target.site));
-        Ok((bundle, name, found.map_err(|error| failed(&error))?))
+        let found = found.map_err(|error| failed(&error))?;
+        Ok((bundle, name, found.into_iter().map(Place::at).collect()))
     }
 }
 

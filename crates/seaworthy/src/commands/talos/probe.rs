@@ -2,10 +2,9 @@
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
-use std::str::FromStr;
 use std::time::Duration;
 
-use ::talos::client::{Node, Reason};
+use ::talos::client::Reason;
 use ::talos::pki::Certificate;
 use ::talos::probe::{Mode, Owner, Sighting, probe};
 use clap::Args;
@@ -16,6 +15,7 @@ use super::authority::OursArgs;
 use crate::cli::Output;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
+use crate::place::Place;
 use crate::ui::Ui;
 
 /// Tell which mode Talos nodes are in, without any secret
@@ -35,48 +35,10 @@ pub(crate) struct ProbeArgs {
     ours: OursArgs,
 }
 
-/// Where a node is, as it was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Place {
-    written: String,
-    host: String,
-    port: u16,
-}
-
 /// What became of one place.
 struct Looked<'a> {
     place: &'a Place,
     seen: Result<Sighting, String>,
-}
-
-impl FromStr for Place {
-    type Err = String;
-
-    fn from_str(written: &str) -> Result<Self, String> {
-        let place = |host: &str, port| {
-            if host.is_empty() {
-                return Err("it names no host".to_owned());
-            }
-            Ok(Self { written: written.to_owned(), host: host.to_owned(), port })
-        };
-        if let Ok(address) = written.parse::<SocketAddr>() {
-            return place(&address.ip().to_string(), address.port());
-        }
-        if written.contains("://") || written.contains('/') {
-            return Err("it is not a name or an address; leave the rest of the URL out".to_owned());
-        }
-        let unbracketed = written.trim_start_matches('[').trim_end_matches(']');
-        if unbracketed.parse::<std::net::IpAddr>().is_ok() {
-            return place(unbracketed, Node::PORT);
-        }
-        match written.rsplit_once(':') {
-            None => place(written, Node::PORT),
-            Some((host, port)) => match port.parse() {
-                Ok(port) => place(host, port),
-                Err(_) => Err(format!("`{port}` is not a port")),
-            },
-        }
-    }
 }
 
 pub(crate) fn run(args: &ProbeArgs, ui: &Ui) -> Result<(), CommandError> {
@@ -185,25 +147,4 @@ fn print(looked: &[Looked<'_>], out: &mut dyn Write) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn places_are_read_as_people_write_them() {
-        let read = |text: &str| text.parse::<Place>().map(|place| (place.host, place.port));
-        let is = |host: &str, port| Ok((host.to_owned(), port));
-        assert_eq!(read("10.0.0.5"), is("10.0.0.5", 50000));
-        assert_eq!(read("10.0.0.5:50001"), is("10.0.0.5", 50001));
-        assert_eq!(read("fd00::5"), is("fd00::5", 50000));
-        assert_eq!(read("[fd00::5]"), is("fd00::5", 50000));
-        assert_eq!(read("[fd00::5]:1"), is("fd00::5", 1));
-        assert_eq!(read("cp-1.example:9"), is("cp-1.example", 9));
-        assert_eq!(read("cp-1"), is("cp-1", 50000));
-        assert_eq!(read("cp-1:x"), Err("`x` is not a port".to_owned()));
-        assert_eq!(read(":5"), Err("it names no host".to_owned()));
-        assert!(read("https://cp-1").unwrap_err().starts_with("it is not a name or an address"));
-    }
 }
