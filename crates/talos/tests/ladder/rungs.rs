@@ -32,6 +32,7 @@ async fn api_reachable(ground: Ground) {
     assert_eq!((status.stage, status.ready, status.unmet), (Stage::Maintenance, true, vec![]));
     assert!(client.links().await.unwrap().iter().any(|link| link.name == "eth0"));
     client.disks().await.unwrap();
+    assert!(!client.platform_metadata().await.unwrap().platform.is_empty());
 
     let other = SpkiHash::of(b"another key");
     let error = node.maintenance(Some(other)).await.unwrap_err();
