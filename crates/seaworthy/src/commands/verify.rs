@@ -68,18 +68,25 @@ pub(crate) fn run(args: &VerifyArgs, shared: &Shared, ui: &Ui) -> Result<(), Com
     if args.print_rbac {
         return print(&verify::cluster_role(&args.gates), ui);
     }
+    // A file that cannot be used is told before anybody is waited for.
+    let planes = args.talosconfig.as_deref().map(control_planes).transpose()?;
     let met = meet(args)?;
     let name = folder_name(&met.server);
     if let Some(state) = &shared.state_dir {
-        let order = order(args, met, &state.join(name))?;
+        let order = order(args, met, planes, &state.join(name))?;
         return running::run(order, ui).map(|_| ());
     }
     let scratch = tempfile::tempdir()?;
-    let order = order(args, met, &scratch.path().join(name))?;
+    let order = order(args, met, planes, &scratch.path().join(name))?;
     running::run_leaving(order, Traces::None, ui).map(|_| ())
 }
 
-fn order(args: &VerifyArgs, met: Met, state: &Path) -> Result<Order<Verify>, CommandError> {
+fn order(
+    args: &VerifyArgs,
+    met: Met,
+    planes: Option<ControlPlanes>,
+    state: &Path,
+) -> Result<Order<Verify>, CommandError> {
     let folder = StateFolder::open(state, &Chance::real())
         .map_err(|error| CommandError::new(Exit::Internal, &error))?;
     let Met { access, server, acquaintance } = met;
@@ -92,7 +99,6 @@ fn order(args: &VerifyArgs, met: Met, state: &Path) -> Result<Order<Verify>, Com
     let plan = verify::plan(&acquaintance, &now);
     let gates: BTreeSet<_> = args.gates.iter().map(|gate| StageName::from(*gate)).collect();
     let until = if gates.is_empty() { Until::TheEnd } else { Until::Only(gates) };
-    let planes = args.talosconfig.as_deref().map(control_planes).transpose()?;
     let work = Arc::new(Verify::new(access, acquaintance, Clock::real()).and(planes));
     Ok(Order { folder, plan, until, work, secrets: Vec::new() })
 }

@@ -133,6 +133,19 @@ fn what_is_missing_is_told_with_what_to_do() {
     hinted(&["kubeconfig"], "could not read the cluster file", "the secrets of another cluster");
 }
 
+/// Nobody waits ten minutes for a cluster, to hear of a typo then.
+#[test]
+fn a_talosconfig_that_cannot_be_used_is_told_before_the_cluster_is_asked() {
+    let workplace = workplace(CLUSTER);
+    let place = ["--endpoint", "127.0.0.1:9"];
+    let kubeconfig = ["kubeconfig", "--secrets", "mine.yaml", "--out", "kubeconfig"];
+    assert_eq!(workplace.run(kubeconfig.iter().chain(&place)).exit, 0);
+    let verify = ["verify", "--kubeconfig", "kubeconfig", "--talosconfig", "absent"];
+    let ran = workplace.run(verify);
+    assert_eq!(ran.exit, 2, "{ran}");
+    assert!(ran.stderr.starts_with("error: could not read absent: "), "{ran}");
+}
+
 /// What people have who made their cluster with talosctl: its folder.
 #[test]
 fn a_cluster_that_talosctl_made_takes_our_credentials() {
