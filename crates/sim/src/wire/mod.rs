@@ -9,8 +9,10 @@
 
 mod anybody;
 mod authority;
+mod listen;
 mod serve;
 
 pub use anybody::trusting_anybody;
 pub use authority::{Authority, AuthorityError};
+pub(crate) use listen::listen;
 pub use serve::{LostAnswer, Serving, serve};

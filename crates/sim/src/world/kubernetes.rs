@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use ipnet::Ipv4Net;
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
 use tokio::task::{AbortHandle, JoinHandle};
 
 use super::lives::Lives;
@@ -15,7 +14,7 @@ use crate::kube::kubelet::NodeSettings;
 use crate::kube::{Key, Kube, Server, server_config};
 use crate::talos::{KubernetesNode, MachineConfig, NodeFacts};
 use crate::tenants::{self, Cloud, Tenants};
-use crate::{Clock, Effects, Tempo};
+use crate::{Clock, Effects, Tempo, wire};
 
 /// The port of the API on every control plane.
 const API_PORT: u16 = 6443;
@@ -180,7 +179,7 @@ async fn api(
     let authority = &config.cluster.kubernetes_ca.certificate;
     let tls = server_config(&pair.certificate, pair.key.as_deref().unwrap_or_default(), authority)?;
     let server = Server::new(kube, effects, version(config), authority)?;
-    let listener = TcpListener::bind(SocketAddr::new(IpAddr::V4(address), API_PORT)).await?;
+    let listener = wire::listen(SocketAddr::new(IpAddr::V4(address), API_PORT))?;
     server.serve(listener, tls).await;
     Ok(())
 }

@@ -13,6 +13,7 @@ use super::Health;
 use super::front::Front;
 use crate::hetzner::desk::Desk;
 use crate::hetzner::project::Project;
+use crate::wire;
 
 /// How often a port that is still taken is tried again.
 const BIND_AGAIN: Duration = Duration::from_millis(100);
@@ -44,7 +45,7 @@ async fn bind(address: SocketAddr) -> TcpListener {
     let mut again = interval(BIND_AGAIN);
     loop {
         again.tick().await;
-        if let Ok(listener) = TcpListener::bind(address).await {
+        if let Ok(listener) = wire::listen(address) {
             return listener;
         }
     }

@@ -3,17 +3,19 @@
 use std::{error::Error, io, net::Ipv4Addr, sync::Arc, time::Duration};
 
 use thiserror::Error as ThisError;
-use tokio::net::TcpListener;
 
 use super::{Machine, Stage, stamped};
-use crate::talos::{
-    API_PORT, Knobs, MachineConfig, PkiError, TRUSTD_PORT, api,
-    machine_config::PemPair,
-    pki::{self, Unsigned},
-    server::ApiServer,
-    services::ServiceState,
-    tls::Tls,
-    trustd::{self, Signed, Signer},
+use crate::{
+    talos::{
+        API_PORT, Knobs, MachineConfig, PkiError, TRUSTD_PORT, api,
+        machine_config::PemPair,
+        pki::{self, Unsigned},
+        server::ApiServer,
+        services::ServiceState,
+        tls::Tls,
+        trustd::{self, Signed, Signer},
+    },
+    wire,
 };
 
 /// When a question that was lost on its way is asked again, in real time.
@@ -55,8 +57,7 @@ impl Machine {
     /// Waits in maintenance mode for a configuration.
     async fn maintain(self: &Arc<Self>) -> Result<Arc<MachineConfig>, LifeError> {
         let delays = &self.settings.delays;
-        self.listen(Tls::open(pki::maintenance(&self.addresses(), self.settings.clock.now())?)?)
-            .await?;
+        self.listen(Tls::open(pki::maintenance(&self.addresses(), self.settings.clock.now())?)?)?;
         self.change(|state| {
             state.stage = Stage::Maintenance;
             state.services.healthy("apid");
@@ -98,7 +99,7 @@ impl Machine {
         };
         let wrong = |knobs: &Knobs| (knobs.foreign_authority, knobs.loses_client_certificates);
         let mut now = wrong(&self.knobs.borrow());
-        self.listen(self.mutual(config, &signed)?).await?;
+        self.listen(self.mutual(config, &signed)?)?;
         self.change(|state| state.services.healthy("apid"));
         loop {
             self.knobs_are(|knobs| wrong(knobs) != now).await;
@@ -204,17 +205,17 @@ impl Machine {
     pub(super) async fn sign(&self, config: &MachineConfig) -> Result<(), LifeError> {
         let tls = Tls::open(self.identity(config, &config.machine_ca)?)?;
         let signer = Signer::of(config, &self.settings.clock)?;
-        let address = (self.facts.address, TRUSTD_PORT);
-        let listener = TcpListener::bind(address).await.map_err(LifeError::Listen)?;
+        let address = (self.facts.address, TRUSTD_PORT).into();
+        let listener = wire::listen(address).map_err(LifeError::Listen)?;
         self.change(|state| state.services.healthy("trustd"));
         self.surroundings.cluster(config).open_trustd(&self.facts);
         trustd::serve(listener, &tls, signer).await;
         Ok(())
     }
 
-    async fn listen(self: &Arc<Self>, tls: Tls) -> Result<(), LifeError> {
-        let address = (self.facts.address, API_PORT);
-        let listener = TcpListener::bind(address).await.map_err(LifeError::Listen)?;
+    fn listen(self: &Arc<Self>, tls: Tls) -> Result<(), LifeError> {
+        let address = (self.facts.address, API_PORT).into();
+        let listener = wire::listen(address).map_err(LifeError::Listen)?;
         let server = ApiServer::start(listener, tls, api::routes(self), Arc::clone(self));
         *self.server() = Some(server);
         Ok(())
