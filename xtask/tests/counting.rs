@@ -77,7 +77,9 @@ fn a_crash_after_passes_fails() {
 fn arguments_reach_cargo() {
     let output = test_with(&format!("echo \"$@\"; {PASSED}"), &["--quick", "--", "-p", "rig"]);
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(printed.starts_with("test --workspace --no-fail-fast -p rig\n"), "{printed}");
+    let line = printed.lines().next().unwrap_or_default();
+    assert!(line.starts_with("test --workspace --no-fail-fast --config "), "{printed}");
+    assert!(line.ends_with(" -p rig"), "{printed}");
 }
 
 #[test]

@@ -19,7 +19,7 @@ const WORKER: &str = "w-1";
 /// never asked who it is, and a config is full of secrets.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_machine_that_nobody_identified_gets_no_config() {
-    let yard = Arc::new(Yard::new(14));
+    let yard = Arc::new(Yard::new(16));
     let ran = yard.up(Some("config")).await;
     assert!(ran.is_done, "{}", ran.text);
     let before = yard.effects();
