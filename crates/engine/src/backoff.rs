@@ -24,6 +24,14 @@ impl Default for Backoff {
 }
 
 impl Backoff {
+    /// The same in a world that runs so many times as fast: its deadlines are
+    /// as much shorter, and longer pauses would outlast them.
+    #[must_use]
+    pub fn at_speed(self, speed: Option<u32>) -> Self {
+        let speed = speed.unwrap_or(1).max(1);
+        Self { first: self.first / speed, longest: self.longest / speed }
+    }
+
     /// Returns the pause after the `tries`-th try, or none where another try
     /// cannot help.
     pub fn pause(&self, class: Class, tries: u32, chance: &Chance) -> Option<Duration> {

@@ -341,7 +341,8 @@ pub(crate) async fn run<W: Work>(
         observers: vec![Box::new(observer)],
     };
     let session = Session::open(folder, opening, clock, &chance).unwrap();
-    let engine = Engine { session, chance, cancel: Cancel::new(), backoff: Backoff::default() };
+    let backoff = Backoff::default().at_speed(plan.simulated_speed);
+    let engine = Engine { session, chance, cancel: Cancel::new(), backoff };
     let finished = engine.run(plan, &until, work).await.unwrap();
     let text = String::from_utf8(told.lock().unwrap().2.clone()).unwrap();
     let falls = falls.lock().unwrap().clone();

@@ -117,7 +117,8 @@ async fn conduct<W: Work>(order: Order<W>, traces: Traces, ui: &Ui) -> Result<To
         display.say("Note", note);
     }
     let run = session.run;
-    let engine = Engine { session, chance, cancel: cancel.clone(), backoff: Backoff::default() };
+    let backoff = Backoff::default().at_speed(plan.simulated_speed);
+    let engine = Engine { session, chance, cancel: cancel.clone(), backoff };
     // In a task of its own: nothing that happens here drops a call under way.
     let mut running = tokio::spawn(async move { engine.run(plan, &until, work).await });
     let finished = until_over(&mut running, &mut signals, &cancel, &display).await?;
