@@ -82,4 +82,13 @@ mod tests {
     fn what_is_permanent_is_not_tried_again() {
         assert_eq!(Backoff::default().pause(Class::Permanent, 1, &Chance::seeded(1)), None);
     }
+
+    #[test]
+    fn a_world_that_runs_faster_has_shorter_pauses() {
+        let usual = Backoff::default();
+        assert_eq!(usual.at_speed(None), usual);
+        let fast =
+            Backoff { first: Duration::from_millis(10), longest: Duration::from_millis(600) };
+        assert_eq!(usual.at_speed(Some(100)), fast);
+    }
 }
