@@ -6,8 +6,8 @@
 //!  labour  dropped. Given up is only the wait for it
 //! ```
 //!
-//! The deadline of the gRPC library ends when the head of an answer is there.
-//! A link may die after that, so both have a second one for the whole answer.
+//! The node is told the deadline and ends a call by itself then. A link may die
+//! before that arrives, so we keep the time for the whole answer, too.
 
 use std::future::Future;
 use std::time::Duration;
