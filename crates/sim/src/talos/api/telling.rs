@@ -1,5 +1,7 @@
 //! What a node has logged, and what happens on it.
 
+use std::sync::Arc;
+
 use futures::{StreamExt, stream};
 use jiff::SignedDuration;
 use talos_proto::{
@@ -60,9 +62,10 @@ impl Api {
         let first = self.first_told(request, &past)?;
         let actor = request.with_actor_id.clone();
         let concerns = move |event: &Event| actor.is_empty() || event.actor_id == actor;
-        let past: Vec<_> = past.into_iter().skip(first).filter(&concerns).collect();
+        let past = past.into_iter().skip(first).filter(|event| concerns(event));
         let hello = Event { actor_id: request.with_actor_id.clone(), ..hello() };
-        let begin = [hello].into_iter().chain(past).map(Ok);
+        let begin = [hello].into_iter().chain(past.map(Arc::unwrap_or_clone)).map(Ok);
+        let begin: Vec<_> = begin.collect();
         let news = stream::unfold((news, stop, concerns), |(mut news, stop, concerns)| async {
             loop {
                 // What has happened is told before the end.
@@ -73,19 +76,19 @@ impl Api {
                 };
                 match next {
                     Ok(event) if concerns(&event) => {
-                        return Some((Ok(event), (news, stop, concerns)));
+                        return Some((Ok(Arc::unwrap_or_clone(event)), (news, stop, concerns)));
                     }
                     Ok(_) | Err(RecvError::Lagged(_)) => {}
                     Err(RecvError::Closed) => return None,
                 }
             }
         });
-        Ok(Box::pin(stream::iter(begin.collect::<Vec<_>>()).chain(news)))
+        Ok(Box::pin(stream::iter(begin).chain(news)))
     }
 
     /// Returns the first past event that is told: by their number, after an
     /// event, or of a while; the first of these that a caller names counts.
-    fn first_told(&self, request: &EventsRequest, past: &[Event]) -> Result<usize, Status> {
+    fn first_told(&self, request: &EventsRequest, past: &[Arc<Event>]) -> Result<usize, Status> {
         let EventsRequest { tail_events, tail_id, tail_seconds, .. } = request;
         if !tail_id.is_empty() && !is_event_id(tail_id) {
             return Err(Status::unknown("error parsing tail_id: xid: invalid ID"));

@@ -1,6 +1,6 @@
 //! Watching the node's resources.
 
-use std::pin::Pin;
+use std::{pin::Pin, sync::Arc};
 
 use futures::{Stream, StreamExt, stream};
 use talos_proto::cosi::resource::{
@@ -16,7 +16,7 @@ use crate::talos::resources::Change;
 /// What a watch tells of.
 struct Watch {
     request: WatchRequest,
-    changes: Receiver<Change>,
+    changes: Receiver<Arc<Change>>,
     stop: CancellationToken,
 }
 
@@ -24,7 +24,7 @@ struct Watch {
 /// with every change until the server stops.
 pub(super) fn answers(
     request: WatchRequest,
-    (present, changes): (Vec<Resource>, Receiver<Change>),
+    (present, changes): (Vec<Resource>, Receiver<Arc<Change>>),
     stop: CancellationToken,
 ) -> Pin<Box<dyn Stream<Item = Result<WatchResponse, Status>> + Send>> {
     // The first answer is empty: it says that the watch has begun.
@@ -48,7 +48,8 @@ impl Watch {
             let change = self.stop.run_until_cancelled(self.changes.recv()).await;
             match change.ok_or_else(closing)? {
                 Ok(change) if concerns(&self.request, &change.resource) => {
-                    return Ok(event(change.kind, Some(change.resource), change.old));
+                    let Change { kind, resource, old } = Arc::unwrap_or_clone(change);
+                    return Ok(event(kind, Some(resource), old));
                 }
                 Ok(_) => {}
                 Err(RecvError::Closed) => return Err(closing()),

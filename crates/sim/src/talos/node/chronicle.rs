@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use jiff::Timestamp;
@@ -29,12 +29,13 @@ const ID_LENGTH: u32 = 20;
 #[derive(Debug)]
 pub(in crate::talos) struct Chronicle {
     told: Mutex<Told>,
-    news: broadcast::Sender<Event>,
+    /// All places of a channel are made at once, so they hold no more than a pointer.
+    news: broadcast::Sender<Arc<Event>>,
 }
 
 #[derive(Debug, Default)]
 struct Told {
-    events: VecDeque<Event>,
+    events: VecDeque<Arc<Event>>,
     kernel: VecDeque<String>,
     services: BTreeMap<String, VecDeque<String>>,
     count: u128,
@@ -134,7 +135,7 @@ impl Chronicle {
     }
 
     /// Returns the events so far, and all that come.
-    pub(in crate::talos) fn events(&self) -> (Vec<Event>, broadcast::Receiver<Event>) {
+    pub(in crate::talos) fn events(&self) -> (Vec<Arc<Event>>, broadcast::Receiver<Arc<Event>>) {
         let told = self.told();
         (told.events.iter().cloned().collect(), self.news.subscribe())
     }
@@ -151,13 +152,13 @@ impl Chronicle {
             type_url: format!("talos/runtime/machine.{kind}"),
             value: message.encode_to_vec(),
         };
-        let event = Event {
+        let event = Arc::new(Event {
             metadata: None,
             data: Some(data),
             id: id(at, told.count),
             actor_id: told.actor.clone(),
-        };
-        keep(&mut told.events, event.clone(), EVENTS_KEPT);
+        });
+        keep(&mut told.events, Arc::clone(&event), EVENTS_KEPT);
         // Nobody may be listening.
         let _ = self.news.send(event);
     }

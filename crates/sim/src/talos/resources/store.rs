@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use jiff::Timestamp;
@@ -45,7 +45,8 @@ pub(in crate::talos) struct Change {
 #[derive(Debug)]
 pub(in crate::talos) struct Resources {
     held: Mutex<BTreeMap<Key, Held>>,
-    changes: broadcast::Sender<Change>,
+    /// All places of a channel are made at once, so they hold no more than a pointer.
+    changes: broadcast::Sender<Arc<Change>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -128,13 +129,14 @@ impl Resources {
             let (now, change) = next(described, before, since);
             // Nobody may be watching.
             if let Some(change) = change {
-                let _ = self.changes.send(change);
+                let _ = self.changes.send(Arc::new(change));
             }
             held.insert(now.described.key.clone(), now);
         }
         for resource in gone.into_values() {
             let resource = resource.resource();
-            let _ = self.changes.send(Change { kind: EventType::Destroyed, resource, old: None });
+            let change = Change { kind: EventType::Destroyed, resource, old: None };
+            let _ = self.changes.send(Arc::new(change));
         }
     }
 
@@ -155,7 +157,7 @@ impl Resources {
         namespace: &str,
         kind: &str,
         describe: impl FnOnce() -> Description<'a>,
-    ) -> (Vec<Resource>, broadcast::Receiver<Change>) {
+    ) -> (Vec<Resource>, broadcast::Receiver<Arc<Change>>) {
         let mut held = self.held();
         self.reflect_locked(&mut held, describe);
         (list(&held, namespace, kind), self.changes.subscribe())
