@@ -4,7 +4,7 @@ use std::fmt;
 
 use jiff::Timestamp;
 use rustls::pki_types::{ServerName, UnixTime};
-use rustls::{CertificateError, Error};
+use rustls::{CertificateError, Error, InvalidMessage};
 
 /// What is wrong with a TLS connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,14 +29,18 @@ pub enum TlsProblem {
         /// The names that it is for.
         presented: Vec<String>,
     },
+    /// What answers does not speak TLS.
+    NotSpoken,
     /// Something else, also about our own certificate.
     Other(String),
 }
 
 impl TlsProblem {
     pub(super) fn of(error: &Error) -> Self {
-        let Error::InvalidCertificate(problem) = error else {
-            return Self::Other(error.to_string());
+        let problem = match error {
+            Error::InvalidCertificate(problem) => problem,
+            Error::InvalidMessage(InvalidMessage::InvalidContentType) => return Self::NotSpoken,
+            other => return Self::Other(other.to_string()),
         };
         match problem {
             // An authority of the same name with another key signs otherwise.
@@ -73,6 +77,7 @@ impl TlsProblem {
             Self::Name { .. } => {
                 "use one of these names as `server`, or say one as `tls-server-name` in the kubeconfig"
             }
+            Self::NotSpoken => "check the port and the scheme of `server` in the kubeconfig",
             Self::Other(_) => "check the authority and the client certificate",
         }
     }
@@ -113,6 +118,7 @@ impl fmt::Display for TlsProblem {
                 }
                 if presented.is_empty() { Ok(()) } else { write!(f, ": {}", presented.join(", ")) }
             }
+            Self::NotSpoken => f.write_str("what answers there does not speak TLS"),
             Self::Other(problem) => f.write_str(problem),
         }
     }

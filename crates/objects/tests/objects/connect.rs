@@ -8,6 +8,7 @@ use events::Arrival;
 use objects::{Access, Timeouts, TlsProblem, Trouble, Unreachable};
 use rig::need;
 use rig::proxy::{Fault, Matching, Rule};
+use tokio::io::AsyncWriteExt as _;
 use tokio::net;
 
 use crate::harbour::Harbour;
@@ -106,6 +107,19 @@ async fn doors_that_are_closed_are_told_apart() {
     let error = balancer.connect().await.unwrap().readyz().await.unwrap_err();
     assert_eq!(unreachable(&error), &Unreachable::HungUp, "{error:?}");
     hanging.abort();
+
+    // A server of something else behind that port.
+    let plain = net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = plain.local_addr().unwrap();
+    let answering = tokio::spawn(async move {
+        while let Ok((mut connection, _)) = plain.accept().await {
+            let _ = connection.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
+        }
+    });
+    let other = access.clone().at(format!("https://{address}"), None);
+    let error = other.connect().await.unwrap().readyz().await.unwrap_err();
+    assert_eq!(unreachable(&error), &Unreachable::Tls(TlsProblem::NotSpoken), "{error:?}");
+    answering.abort();
 
     // One that accepts and says nothing.
     let silent = net::TcpListener::bind("127.0.0.1:0").await.unwrap();
