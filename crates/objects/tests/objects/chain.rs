@@ -29,7 +29,7 @@ async fn until(harbour: &Harbour, id: &ObjectId, wanted: impl Fn(&Chain) -> bool
 }
 
 #[tokio::test]
-async fn a_deployment_without_nodes_is_unschedulable() {
+async fn a_deployment_that_no_node_takes_is_unschedulable() {
     let Some(opening) = Harbour::open() else { return };
     let harbour = opening.harbour().await;
     let web = deployment(&harbour, "example.test/web");
@@ -42,7 +42,9 @@ async fn a_deployment_without_nodes_is_unschedulable() {
     .await;
     assert_eq!(lines[0], "deployment web: 0 of 1 pods are available");
     assert!(lines[1].starts_with("replicaset web-"), "{lines:?}");
-    assert!(lines[2].contains("no nodes available to schedule pods"), "{lines:?}");
+    // Another test may have a node here for a moment, which is not ready.
+    let is_told = ["no nodes available", "0/1 nodes are available"];
+    assert!(is_told.iter().any(|words| lines[2].contains(words)), "{lines:?}");
     let absent = Harbour::kind("v1", "Pod").named(Some(harbour.namespace.name()), "nobody");
     let chain = harbour.cluster.why(&absent).await.unwrap();
     assert!(chain.lines()[0].ends_with(": it is not there"), "{chain:?}");
