@@ -164,8 +164,7 @@ pub(crate) fn wedged(node: &str) -> Cause {
 
 /// Says that etcd was begun on a node, and that nobody has it now.
 pub(crate) fn gone(node: &str, at: &str) -> Cause {
-    let what =
-        format!("etcd was begun on {node} by an earlier run, and no control plane has it now");
+    let what = format!("etcd was begun on {node}, and no control plane has it now");
     Cause::new(codes::ETCD_GONE, what)
         .because([format!(
             "etcd on {node} waits to be begun, as a machine that is new or was wiped does"

@@ -1,6 +1,6 @@
 //! `etcd`: bootstrapped exactly once, and all control planes agree.
 
-use engine::{ActError, Hands, SendError};
+use engine::{ActError, Ensured, Hands, SendError};
 use events::{Because, Cause, Failure, IntentRef, Made, Verdict};
 use futures::future::join_all;
 use spec::plan::NodePlan;
@@ -13,7 +13,7 @@ use crate::etcd_verdict::Known;
 use crate::hetzner::explain;
 use crate::{Site, codes, etcd_verdict, node_trouble};
 
-/// Under which names it is pinned who has accepted a bootstrap.
+/// Under which names it is pinned whose bootstrap was accepted, or has come true.
 const ACCEPTED: &str = "bootstrap of ";
 
 /// Starts etcd on the one control plane that an earlier run or this one has chosen.
@@ -53,7 +53,8 @@ pub(super) async fn act(site: &Site, hands: &Hands) -> Result<(), ActError> {
         }
     };
     let ensured = hands.ensure(call, look, send).await?;
-    if matches!(ensured, engine::Ensured::Sent(_)) && !was_accepted {
+    // What came of one that is still pending, the next run sees.
+    if !was_accepted && !matches!(ensured, Ensured::Pending(_)) {
         hands.pin(&accepted, "accepted").await?;
     }
     Ok(())

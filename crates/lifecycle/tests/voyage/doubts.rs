@@ -43,6 +43,25 @@ async fn an_etcd_that_went_with_its_server_is_not_begun_anew() {
     assert_eq!(harbour.count(BOOTSTRAP), 1, "{}", ran.text);
 }
 
+/// The answer to the bootstrap was lost: a later run has seen what came of it, and
+/// that is remembered too.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_etcd_that_was_seen_and_is_gone_is_not_begun_anew() {
+    let mut harbour = Harbour::new("215", 1, 0).await;
+    harbour.world.effects().lose_next(BOOTSTRAP);
+    harbour.expect_failure(None);
+    for _ in ["begun", "seen"] {
+        let ran = harbour.up(Some("etcd")).await;
+        assert!(ran.is_done, "{}", ran.text);
+    }
+    assert_eq!(harbour.world.effects().counters().answers_lost, 1);
+    harbour.world.hetzner().vanish("demo-cp-1");
+    harbour.expect_failure(Some("etcd"));
+    let ran = harbour.up(Some("etcd")).await;
+    assert_eq!(ran.falls, BTreeSet::from([Fall::act("etcd", 321)]), "{}", ran.text);
+    assert_eq!(harbour.count(BOOTSTRAP), 1, "{}", ran.text);
+}
+
 /// Whoever takes a cluster down has let its etcd go: the next one is another.
 #[tokio::test(flavor = "multi_thread")]
 async fn after_a_cluster_went_down_the_next_one_begins_its_own_etcd() {
