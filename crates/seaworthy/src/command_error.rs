@@ -3,6 +3,7 @@
 
 use std::error::Error;
 use std::io;
+use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 use events::{Class, Failure};
@@ -38,6 +39,17 @@ impl CommandError {
     pub(crate) fn say(exit: Exit, message: impl Into<String>) -> Self {
         let failure = Failure::permanent(message);
         Self { exit, message: Message::Error(failure), hints: Vec::new() }
+    }
+
+    /// A file that was asked for and cannot be written.
+    pub(crate) fn unwritten(path: &Path, error: &io::Error) -> Self {
+        let said = Self::say(Exit::Usage, format!("could not write {}: {error}", path.display()));
+        match path.parent() {
+            Some(folder) if error.kind() == io::ErrorKind::NotFound => {
+                said.hint(format!("there is no folder {}: make it first", folder.display()))
+            }
+            _ => said,
+        }
     }
 
     /// An end that needs no more words.

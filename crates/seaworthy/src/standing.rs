@@ -38,9 +38,7 @@ impl Reach {
     /// Tells others how to reach the world.
     pub(crate) fn write(&self, path: &Path) -> Result<(), CommandError> {
         let text = serde_json::to_vec_pretty(self).expect("texts and numbers are plain data");
-        private::write(path, &text).map_err(|error| {
-            CommandError::say(Exit::Usage, format!("could not write {}: {error}", path.display()))
-        })
+        private::write(path, &text).map_err(|error| CommandError::unwritten(path, &error))
     }
 
     /// Ends the world, and returns once it is gone.

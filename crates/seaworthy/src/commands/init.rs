@@ -158,7 +158,7 @@ fn write_new(path: &Path, text: &str) -> Result<(), CommandError> {
         .and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => exists(path),
-        _ => CommandError::say(Exit::Usage, format!("could not write {}: {error}", path.display())),
+        _ => CommandError::unwritten(path, &error),
     })
 }
 

@@ -40,12 +40,18 @@ const STATE_FOLDER: &str = ".seaworthy";
 /// Reads the bytes of a cluster file.
 pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>, CommandError> {
     std::fs::read(path).map_err(|error| {
-        let missing = error.kind() == std::io::ErrorKind::NotFound;
-        let error = CommandError::say(
+        let said = CommandError::say(
             Exit::Usage,
             format!("could not read the cluster file {}: {error}", path.display()),
         );
-        if missing { error.hint("`seaworthy init` writes one") } else { error }
+        match error.kind() {
+            io::ErrorKind::NotFound => said.hint("`seaworthy init` writes one"),
+            io::ErrorKind::IsADirectory => {
+                let inside = path.join(CLUSTER_FILE);
+                said.hint(format!("name the file in it, such as {}", inside.display()))
+            }
+            _ => said,
+        }
     })
 }
 

@@ -152,20 +152,24 @@ fn meet(args: &VerifyArgs) -> Result<Met, CommandError> {
                 Err(error) if error.class().is_retryable() && clock.elapsed() < wait(args) => {
                     clock.sleep(PAUSE).await;
                 }
-                Err(error) => return Err(stranger(&error)),
+                Err(error) => return Err(stranger(&error, args)),
             }
         }
     })
 }
 
 /// A cluster that does not answer is not proven; one that turns us away refuses.
-fn stranger(error: &ApiError) -> CommandError {
+fn stranger(error: &ApiError, args: &VerifyArgs) -> CommandError {
     match error.trouble() {
         Trouble::Unauthenticated | Trouble::Forbidden(_) => CommandError::new(Exit::Refused, error)
             .hint("`seaworthy verify --print-rbac` prints the rights that verify needs"),
         Trouble::NoCredential(_) => CommandError::new(Exit::Refused, error),
-        _ => CommandError::new(Exit::NotProven, error)
-            .hint("`--wait 10m` waits for a cluster that is still on its way"),
+        // Somebody who has waited need not be told how.
+        _ if error.class().is_retryable() && args.wait.is_none() => {
+            CommandError::new(Exit::NotProven, error)
+                .hint("`--wait 10m` waits for a cluster that is still on its way")
+        }
+        _ => CommandError::new(Exit::NotProven, error),
     }
 }
 

@@ -77,6 +77,10 @@ fn a_file_that_leads_to_other_clusters_is_not_lost() {
     let ran = workplace.run(args.into_iter().chain(["--force"]));
     assert_eq!(ran.exit, 0, "{ran}");
     assert!(workplace.read("config").starts_with("apiVersion: v1"));
+    let args = args.map(|arg| if arg == "config" { "away/config" } else { arg });
+    let ran = workplace.run(args);
+    assert_eq!(ran.exit, 2, "{ran}");
+    assert!(ran.stderr.contains("there is no folder away: make it first"), "{ran}");
 }
 
 #[test]

@@ -73,9 +73,7 @@ impl MakingArgs {
         } else {
             private::write_new(path, bytes)
         };
-        let there = written.map_err(|error| {
-            CommandError::say(Exit::Usage, format!("could not write {}: {error}", path.display()))
-        })?;
+        let there = written.map_err(|error| CommandError::unwritten(path, &error))?;
         if there == bytes {
             return Ok(());
         }

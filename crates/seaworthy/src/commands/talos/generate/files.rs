@@ -61,10 +61,7 @@ impl<'a> Files<'a> {
         let mut written: Vec<_> = chosen.save()?.into_iter().collect();
         for (name, text) in self.names.iter().zip(texts) {
             let path = self.folder.join(name);
-            self.put(&path, text).map_err(|error| {
-                let message = format!("could not write {}: {error}", path.display());
-                CommandError::say(Exit::Usage, message)
-            })?;
+            self.put(&path, text).map_err(|error| CommandError::unwritten(&path, &error))?;
             written.push(path);
         }
         Ok(written)
