@@ -79,7 +79,7 @@ pub(super) async fn look(site: &Site, stage: Stage) -> Verdict {
     if !manifests::are_of(&site.plan, stage) {
         return judge(site, part).await;
     }
-    if let Some(verdict) = ready::somebody_is_absent(site).await {
+    if let Some(verdict) = ready::somebody_is_away(site).await {
         return verdict;
     }
     let addon = match part {
@@ -112,7 +112,7 @@ async fn judge(site: &Site, part: Option<Part<'_>>) -> Verdict {
         return Verdict::blind(Failure::permanent("the cluster file does not ask for it"));
     };
     // An addon can do nothing about a node that is not there.
-    if let Some(verdict) = ready::somebody_is_absent(site).await {
+    if let Some(verdict) = ready::somebody_is_away(site).await {
         return verdict;
     }
     match addon::gate(site, part).await {

@@ -10,7 +10,7 @@ use talos::client::{ClientError, Diagnostic, MachineStatus, Service};
 use crate::hetzner::explain;
 use crate::{Site, codes, kube, node_trouble};
 
-/// Talos renews a lease every ten seconds; an older one is of a node that is gone.
+/// A kubelet renews its lease every ten seconds; an older one is of a node that is gone.
 const FRESH: Duration = Duration::from_secs(40);
 
 /// Looks at the node from all three sides. The first to say no is told, with
@@ -52,22 +52,33 @@ pub(super) async fn look(site: &Site, node: &NodePlan) -> Verdict {
     )
 }
 
-/// Looks whether all nodes have joined, and says why the first did not.
-pub(super) async fn somebody_is_absent(site: &Site) -> Option<Verdict> {
+/// Looks whether all nodes have joined and are heard of, and says why the first is
+/// not: nothing that a cluster is brought can do anything about that.
+pub(super) async fn somebody_is_away(site: &Site) -> Option<Verdict> {
     let there = match kube::list(site, &Scope::all(kube::kind("v1", "Node"))).await {
         Ok(there) => there,
         Err(error) => return Some(kube::blind(error)),
     };
-    let is_there = |node: &&NodePlan| there.iter().any(|object| object.id().name == node.name);
-    let absent = site.plan.nodes.iter().find(|node| !is_there(node))?;
-    let machine = machine(site, absent).await;
-    let verdict = match &machine {
-        Ok((status, services)) if unwell(services).is_some() => {
-            unhealthy(site, absent, status, unwell(services)?).await
+    let found = |node: &NodePlan| there.iter().find(|object| object.id().name == node.name);
+    let mut nodes = site.plan.nodes.iter().map(|node| (node, found(node)));
+    let (node, object) = nodes.find(|(_, object)| object.is_none_or(is_silent))?;
+    let machine = machine(site, node).await;
+    let verdict = match (&machine, object) {
+        (Ok((status, services)), _) if unwell(services).is_some() => {
+            unhealthy(site, node, status, unwell(services)?).await
         }
-        _ => self::absent(site, absent, &machine).await,
+        (_, None) => absent(site, node, &machine).await,
+        (Err(error), Some(_)) => node_trouble::verdict(site, node, error),
+        (Ok(_), Some(object)) => condition(node, object)?,
     };
-    Some(node_trouble::of(absent, verdict))
+    Some(node_trouble::of(node, verdict))
+}
+
+/// Whether Kubernetes has not heard of a node for a while, and calls none of its
+/// pods ready any more.
+fn is_silent(node: &Object) -> bool {
+    let conditions = node.items("/status/conditions");
+    conditions.iter().any(|it| it["type"] == "Ready" && it["status"] == "Unknown")
 }
 
 fn unwell(services: &[Service]) -> Option<&Service> {
