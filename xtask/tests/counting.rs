@@ -49,10 +49,12 @@ fn a_recorded_skip_is_not_a_pass_and_its_reason_is_printed() {
 
 #[test]
 fn failures_fail() {
+    let told = "echo 'failures:'; echo '---- a::b stdout ----'; echo 'it is wrong'";
     let failed = "echo 'test result: FAILED. 1 passed; 2 failed; 0 ignored'; exit 101";
-    let output = test_with(failed, &["--quick"]);
+    let output = test_with(&format!("{told}; {failed}"), &["--quick"]);
     assert!(!output.status.success());
     assert_eq!(last_line(&output), "1 passed, 2 failed, 0 skipped");
+    assert!(said(&output).contains("failed a::b\n             it is wrong"), "{}", said(&output));
 }
 
 #[test]
@@ -78,7 +80,7 @@ fn arguments_reach_cargo() {
     let output = test_with(&format!("echo \"$@\"; {PASSED}"), &["--quick", "--", "-p", "rig"]);
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     let line = printed.lines().next().unwrap_or_default();
-    assert!(line.starts_with("test --workspace --no-fail-fast --config "), "{printed}");
+    assert!(line.starts_with("test --no-fail-fast --config "), "{printed}");
     assert!(line.ends_with(" -p rig"), "{printed}");
 }
 

@@ -1,5 +1,6 @@
 //! `cargo xtask test`: everything, with a last line that can be trusted.
 
+mod failures;
 mod program;
 mod tally;
 
@@ -15,6 +16,7 @@ use rig::settings::{REMARKS, SHARED, SKIPS, Settings, TIER};
 
 use crate::rig::prepare;
 use crate::{cargo, report};
+use failures::Failures;
 pub(crate) use program::Program;
 use tally::Tally;
 
@@ -45,6 +47,12 @@ impl Test {
         }
     }
 
+    /// With the workspace beside them, packages that are named would mean nothing.
+    fn names_packages(&self) -> bool {
+        let mut of_cargo = self.cargo_args.iter().take_while(|arg| *arg != "--");
+        of_cargo.any(|arg| arg.starts_with("-p") || arg.starts_with("--package"))
+    }
+
     fn tests(&self) -> Result<ExitCode, Box<dyn std::error::Error>> {
         let began = Instant::now();
         let tier = match (self.quick, self.all) {
@@ -57,20 +65,24 @@ impl Test {
         let remarks = scratch.path().join("remarks");
         let shared = if self.quick { None } else { start_shared(tier)? };
         let mut tests = cargo();
-        tests.args(["test", "--workspace", "--no-fail-fast", "--config"]).arg(runner()?);
+        tests.args(["test", "--no-fail-fast", "--config"]).arg(runner()?);
+        if !self.names_packages() {
+            tests.arg("--workspace");
+        }
         tests.args(&self.cargo_args);
         tests.env(TIER, tier.to_string()).env(SKIPS, &skips).env(REMARKS, &remarks);
         if let Some(plane) = &shared {
             tests.env(SHARED, plane.access().dir());
         }
         say("Building", "the workspace and its tests, then running them");
-        let (mut tally, status) = stream(&mut tests)?;
+        let (mut tally, failures, status) = stream(&mut tests)?;
         drop(shared);
         tally.read_skips(&skips)?;
         say("Finished", format!("in {}", brief(began.elapsed())));
         for remark in fs::read_to_string(&remarks).unwrap_or_default().lines() {
             eprintln!("      remark {remark}");
         }
+        eprint!("{failures}");
         Ok(conclude(&tally, status))
     }
 }
@@ -95,19 +107,22 @@ fn start_shared(tier: u8) -> Result<Option<ControlPlane>, Box<dyn std::error::Er
     Ok(Some(plane))
 }
 
-/// Runs the tests, passing their output on line by line and counting.
-fn stream(tests: &mut Command) -> std::io::Result<(Tally, ExitStatus)> {
+/// Runs the tests, passing their output on line by line, counting, and keeping what
+/// those have said that fail.
+fn stream(tests: &mut Command) -> std::io::Result<(Tally, Failures, ExitStatus)> {
     let mut child = tests.stdout(Stdio::piped()).spawn()?;
-    let mut tally = Tally::default();
+    let (mut tally, mut failures) = (Tally::default(), Failures::default());
     let out = child.stdout.take().expect("the output was piped");
     let mut out = BufReader::new(out);
     let mut line = Vec::new();
     while out.read_until(b'\n', &mut line)? > 0 {
         stdout().write_all(&line)?;
-        tally.read_line(&String::from_utf8_lossy(&line));
+        let text = String::from_utf8_lossy(&line);
+        tally.read_line(&text);
+        failures.read_line(&text);
         line.clear();
     }
-    Ok((tally, child.wait()?))
+    Ok((tally, failures, child.wait()?))
 }
 
 /// Prints the reasons and the last line, and decides.
