@@ -4,6 +4,7 @@
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rig::process::Process;
@@ -17,11 +18,13 @@ struct Up {
     child: Child,
     /// The ids of the control plane's run and of the node's.
     runs: [String; 2],
+    _alone: MutexGuard<'static, ()>,
 }
 
 impl Up {
     /// Starts it, with a folder of runs that no other test cleans.
     fn start(runs: &Path) -> Self {
+        let alone = alone();
         let mut child = xtask(runs)
             .args(["rig", "up", "--node"])
             .stdout(Stdio::piped())
@@ -36,7 +39,7 @@ impl Up {
         let plane = PathBuf::from(kubeconfig.trim());
         let plane = plane.parent().unwrap().file_name().unwrap().to_str().unwrap().to_owned();
         let node = said.split("node rig-").nth(1).unwrap().split(' ').next().unwrap().to_owned();
-        Self { child, runs: [plane, node] }
+        Self { child, runs: [plane, node], _alone: alone }
     }
 
     fn signal(&self, signal: Signal) {
@@ -56,6 +59,14 @@ impl Up {
         let left = left.unwrap().map(|entry| entry.unwrap().file_name());
         assert_eq!(left.collect::<Vec<_>>(), ["reserved"]);
     }
+}
+
+/// Waits for the turn. The first rig on a host makes the folders that kubelets use
+/// whatever they are told, and takes them away where they are empty: a node that has
+/// just begun would miss them, and what the test looks for.
+fn alone() -> MutexGuard<'static, ()> {
+    static STANDING: Mutex<()> = Mutex::new(());
+    STANDING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn user() -> u32 {

@@ -1,5 +1,6 @@
 //! The kubelet, with everything it has below the run's folder.
 
+use std::fs::File;
 use std::path::Path;
 use std::process::Command;
 
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 use super::NodeError;
 use super::bridge::Bridge;
 use crate::control_plane::{ControlPlane, StartError, binary, flags};
-use crate::daemon::Daemon;
+use crate::daemon::{Daemon, DaemonError};
 use crate::pki::Identity;
 use crate::run::Run;
 
@@ -17,6 +18,19 @@ pub(super) struct Kubelet<'a> {
     pub(super) name: &'a str,
     pub(super) bridge: &'a Bridge,
     pub(super) cgroup: &'a str,
+}
+
+/// Waits until no other kubelet of a rig on this host is starting, for as long as
+/// the answer is kept.
+///
+/// A kubelet clears a place of the host and listens there for device plugins,
+/// whatever it is told. Of two that do so at once, one finds the other's socket and
+/// ends.
+pub(super) fn alone() -> Result<File, NodeError> {
+    let program = binary("kubelet")?;
+    let locked = File::open(program).and_then(|file| file.lock().map(|()| file));
+    let failed = |source| DaemonError::Spawn { name: "kubelet".to_owned(), source };
+    Ok(locked.map_err(failed)?)
 }
 
 impl Kubelet<'_> {

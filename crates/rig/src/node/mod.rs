@@ -126,6 +126,7 @@ impl Node {
         node.import(&pod)?;
         let run = node.run.as_mut().expect("a node has its run until it ends");
         let kubelet = kubelet::Kubelet { name: &node.name, bridge: &bridge, cgroup: &cgroup };
+        let _until_it_is_up = kubelet::alone()?;
         let mut kubelet = kubelet.start(run, plane, &node.socket)?;
         kubelet.wait_until(PATIENCE, || is_ready(node.access.kubectl(), &node.name))?;
         node.kubelet = Some(kubelet);
