@@ -18,6 +18,7 @@ struct Up {
     child: Child,
     /// The ids of the control plane's run and of the node's.
     runs: [String; 2],
+    folder: PathBuf,
     _alone: MutexGuard<'static, ()>,
 }
 
@@ -39,7 +40,7 @@ impl Up {
         let plane = PathBuf::from(kubeconfig.trim());
         let plane = plane.parent().unwrap().file_name().unwrap().to_str().unwrap().to_owned();
         let node = said.split("node rig-").nth(1).unwrap().split(' ').next().unwrap().to_owned();
-        Self { child, runs: [plane, node], _alone: alone }
+        Self { child, runs: [plane, node], folder: runs.to_owned(), _alone: alone }
     }
 
     fn signal(&self, signal: Signal) {
@@ -58,6 +59,17 @@ impl Up {
         let left = std::fs::read_dir(runs.join(format!("seaworthy-rig-{}", user())));
         let left = left.unwrap().map(|entry| entry.unwrap().file_name());
         assert_eq!(left.collect::<Vec<_>>(), ["reserved"]);
+    }
+}
+
+impl Drop for Up {
+    /// A test that has failed leaves nothing for others to stumble over.
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+            let _ = xtask(&self.folder).args(["rig", "clean"]).output();
+        }
     }
 }
 
