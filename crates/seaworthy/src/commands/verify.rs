@@ -11,7 +11,7 @@ use clap::Args;
 use engine::{Chance, StateFolder, Until};
 use events::{Clock, StageName};
 use lifecycle::verify::{self, Acquaintance, Circumstances, ControlPlanes, Verify};
-use objects::{Access, ApiError, Trouble};
+use objects::{Access, ApiError, Trouble, Unreachable};
 use serde_json::Value;
 use talos::client::Node;
 
@@ -164,6 +164,8 @@ fn stranger(error: &ApiError, args: &VerifyArgs) -> CommandError {
         Trouble::Unauthenticated | Trouble::Forbidden(_) => CommandError::new(Exit::Refused, error)
             .hint("`seaworthy verify --print-rbac` prints the rights that verify needs"),
         Trouble::NoCredential(_) => CommandError::new(Exit::Refused, error),
+        // Neither a certificate nor another port comes by waiting.
+        Trouble::Unreachable(Unreachable::Tls(_)) => CommandError::new(Exit::NotProven, error),
         // Somebody who has waited need not be told how.
         _ if error.class().is_retryable() && args.wait.is_none() => {
             CommandError::new(Exit::NotProven, error)
