@@ -28,8 +28,8 @@ impl Failures {
         if let Some(test) = told_of(line) {
             self.told.push(Failure { test: test.to_owned(), said: VecDeque::new() });
             self.is_open = true;
-        } else if line == "failures:" {
-            // It is followed by their names.
+        } else if line == "failures:" || line == "stack backtrace:" {
+            // What follows are names, of tests or of functions.
             self.is_open = false;
         } else if let Some(last) = self.told.last_mut().filter(|_| self.is_open) {
             last.say(line);
@@ -86,6 +86,8 @@ mod tests {
             "thread 'a::b' panicked",
             "",
             "it is wrong",
+            "stack backtrace:",
+            "   0: rust_begin_unwind",
             "---- c stdout ----",
             "too",
             "failures:",
