@@ -7,9 +7,12 @@ use std::path::{Path, PathBuf};
 use ::talos::config::Whereabouts;
 use ::talos::secrets::Bundle;
 use clap::Args;
+use report::terminal::say;
 
 use crate::command_error::CommandError;
+use crate::commands::palette;
 use crate::exit::Exit;
+use crate::ui::Ui;
 
 /// Which secrets are meant, where they are not those of a cluster of ours.
 #[derive(Args, Clone, Debug)]
@@ -34,15 +37,21 @@ pub(crate) struct Given {
 
 impl SecretsArgs {
     /// Reads the secrets, where a file was named.
-    pub(crate) fn read(&self) -> Result<Option<Given>, CommandError> {
-        match (&self.secrets, &self.from) {
+    pub(crate) fn read(&self, ui: &Ui) -> Result<Option<Given>, CommandError> {
+        let given = match (&self.secrets, &self.from) {
             (Some(file), _) => {
                 let bundle = bundle(file)?;
-                Ok(Some(Given { bundle, file: file.clone(), whereabouts: Whereabouts::default() }))
+                Given { bundle, file: file.clone(), whereabouts: Whereabouts::default() }
             }
-            (None, Some(file)) => recovered(file).map(Some),
-            (None, None) => Ok(None),
+            (None, Some(file)) => recovered(file)?,
+            (None, None) => return Ok(None),
+        };
+        if is_open(&given.file) {
+            let file = given.file.display();
+            let words = format!("others can read the secrets in {file}: `chmod 600 {file}`");
+            say(palette(ui), "Warning", &words, &mut ui.stderr())?;
         }
+        Ok(Some(given))
     }
 }
 
@@ -73,6 +82,12 @@ fn recovered(file: &Path) -> Result<Given, CommandError> {
     })?;
     let whereabouts = Whereabouts::of(&text).map_err(|error| unusable(file, &error))?;
     Ok(Given { bundle, file: file.to_owned(), whereabouts })
+}
+
+/// Says whether somebody else than the owner can read a file.
+fn is_open(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::metadata(file).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o044 != 0)
 }
 
 /// Reads a file that was named.

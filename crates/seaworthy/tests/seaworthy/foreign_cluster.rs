@@ -1,8 +1,10 @@
 //! `talosconfig` and `kubeconfig` for clusters that other tools have made.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 
 use rig::talos::{Shape, TalosCluster};
+use serde_json::Value;
 use talos::credentials::Talosconfig;
 
 use crate::talos_gen::{CLUSTER, bundle, workplace};
@@ -50,6 +52,32 @@ fn a_talosconfig_says_a_port_only_of_endpoints() {
         assert_eq!((ran.exit, ran.stdout.as_str()), (2, ""), "{ran}");
         assert!(ran.stderr.contains(why), "{ran}");
     }
+}
+
+#[test]
+fn machines_are_told_in_json() {
+    let workplace = workplace(CLUSTER);
+    for (command, name) in [("kubeconfig", "/clusters/0/name"), ("talosconfig", "/context")] {
+        let args = [command, "--secrets", "mine.yaml", "--endpoint", "10.0.0.1", "--name", "far"];
+        let json = |more: &[&str]| -> Value {
+            let ran = workplace.run(args.iter().chain(&["-o", "json"]).chain(more));
+            assert_eq!((ran.exit, ran.stderr.as_str()), (0, ""), "{ran}");
+            serde_json::from_str(&ran.stdout).unwrap()
+        };
+        assert_eq!(json(&[]).pointer(name), Some(&Value::from("far")));
+        assert_eq!(json(&["--out", command])["file"], command);
+        assert!(workplace.read(command).contains("far"), "a file is YAML");
+    }
+}
+
+#[test]
+fn secrets_that_others_can_read_are_warned_of() {
+    let workplace = workplace(CLUSTER);
+    let mine = workplace.path().join("mine.yaml");
+    fs::set_permissions(&mine, fs::Permissions::from_mode(0o640)).unwrap();
+    let ran = workplace.run(["kubeconfig", "--secrets", "mine.yaml", "--endpoint", "a"]);
+    let warned = "Warning others can read the secrets in mine.yaml: `chmod 600 mine.yaml`";
+    assert!(ran.exit == 0 && ran.stderr.contains(warned), "{ran}");
 }
 
 #[test]
@@ -214,4 +242,5 @@ fn verified(cluster: &TalosCluster, workplace: &Workplace, address: &str) {
     let ran = verify("admin", &["--wait", "3m"]);
     assert_eq!(ran.exit, 0, "{ran}");
     assert!(ran.stderr.contains("1 node, by its own word"), "{ran}");
+    assert!(ran.stderr.contains("machines") && ran.stderr.contains("1/1 ready"), "{ran}");
 }

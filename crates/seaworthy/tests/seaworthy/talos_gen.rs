@@ -27,7 +27,8 @@ pub(crate) fn bundle(seed: u64) -> Bundle {
 pub(crate) fn workplace(cluster: &str) -> Workplace {
     let workplace = Workplace::new();
     workplace.write("cluster.yaml", cluster);
-    workplace.write("mine.yaml", bundle(1).to_yaml().reveal());
+    let mine = workplace.path().join("mine.yaml");
+    events::private::write(&mine, bundle(1).to_yaml().reveal().as_bytes()).unwrap();
     workplace
 }
 
@@ -85,7 +86,10 @@ fn a_new_bundle_is_made_once_and_found_again() {
     assert_eq!(workplace.read("demo/secrets.yaml"), secrets);
     assert_eq!(workplace.read("demo/one.yaml"), one, "the same secrets give the same config");
     let printed = workplace.run(["talos", "gen", "--print", "one"]);
-    assert_eq!((printed.exit, printed.stdout), (0, one));
+    assert_eq!((printed.exit, printed.stdout), (0, one.clone()));
+    let printed = workplace.run(["talos", "gen", "--print", "one", "-o", "json"]);
+    let told: Value = serde_json::from_str(&printed.stdout).unwrap();
+    assert_eq!((&told["node"], &told["config"]), (&Value::from("one"), &Value::from(one)));
     let other = workplace.run(["talos", "gen", "--force", "--secrets", "mine.yaml"]);
     refused(&other, "mine.yaml and demo/secrets.yaml are different secrets bundles");
 }
@@ -236,6 +240,21 @@ fn mistakes_are_named_and_nothing_is_written() {
     assert_eq!(names(&workplace.path().join("demo")), ["talosconfig"]);
     workplace.write("cluster.yaml", CLUSTER.replace("name: two", "name: secrets"));
     refused(&generate(&["--secrets", "mine.yaml", "--out", "x"]), "the node `secrets` would have");
+}
+
+/// To make keys takes seconds, and they are lost where they cannot be kept.
+#[test]
+fn no_keys_are_made_where_none_can_be_kept() {
+    let workplace = workplace(CLUSTER);
+    workplace.write("file", "");
+    for (out, message) in [
+        ("file", "could not make the folder file: "),
+        ("/proc", "could not write /proc/secrets.yaml: "),
+    ] {
+        let ran = workplace.run(["talos", "gen", "--out", out]);
+        refused(&ran, message);
+        assert!(!ran.stderr.contains("Making"), "{ran}");
+    }
 }
 
 /// The journal of a run holds the digest of every config that was sent: to the

@@ -37,7 +37,7 @@ pub(crate) struct KubeconfigArgs {
 }
 
 pub(crate) fn run(args: &KubeconfigArgs, shared: &Shared, ui: &Ui) -> Result<(), CommandError> {
-    let (bundle, name, server) = match args.making.secrets.read()? {
+    let (bundle, name, server) = match args.making.secrets.read(ui)? {
         Some(given) => {
             args.target.is_unused()?;
             let server = args.server_of(&given)?;

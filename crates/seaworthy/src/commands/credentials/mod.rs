@@ -14,10 +14,11 @@ use events::{Secret, private};
 use lifecycle::{CredentialsError, Site};
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
+use serde_json::{Value, json};
 use talos::secrets::{Bundle, StoreError};
 
 use self::lifetime::Ttl;
-use crate::cli::Shared;
+use crate::cli::{Output, Shared};
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::secrets_args::{Given, SecretsArgs};
@@ -67,7 +68,7 @@ impl MakingArgs {
     /// other clusters, too.
     fn give(&self, made: &Secret, ui: &Ui) -> Result<(), CommandError> {
         let bytes = made.reveal().as_bytes();
-        let Some(path) = &self.out else { return Ok(write!(ui.stdout(), "{}", made.reveal())?) };
+        let Some(path) = &self.out else { return print(made, ui) };
         let written = if self.force {
             private::write(path, bytes).map(|()| bytes.to_vec())
         } else {
@@ -75,11 +76,25 @@ impl MakingArgs {
         };
         let there = written.map_err(|error| CommandError::unwritten(path, &error))?;
         if there == bytes {
-            return Ok(());
+            return match ui.output() {
+                Output::Text => Ok(()),
+                Output::Json => Ok(ui.json(&json!({ "file": path.display().to_string() }))?),
+            };
         }
         let message = format!("{} exists and is not overwritten", path.display());
         Err(CommandError::say(Exit::Usage, message).hint("`--force` replaces it"))
     }
+}
+
+/// Prints a config. Whoever reads the YAML of one reads JSON, too.
+fn print(made: &Secret, ui: &Ui) -> Result<(), CommandError> {
+    Ok(match ui.output() {
+        Output::Text => write!(ui.stdout(), "{}", made.reveal())?,
+        Output::Json => {
+            let read = serde_saphyr::from_str::<Value>(made.reveal());
+            ui.json(&read.expect("what we have written is YAML"))?;
+        }
+    })
 }
 
 /// Opens a cluster of ours.

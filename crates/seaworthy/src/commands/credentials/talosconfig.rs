@@ -39,7 +39,7 @@ pub(crate) struct TalosconfigArgs {
 }
 
 pub(crate) fn run(args: &TalosconfigArgs, shared: &Shared, ui: &Ui) -> Result<(), CommandError> {
-    let (bundle, name, endpoints) = match args.making.secrets.read()? {
+    let (bundle, name, endpoints) = match args.making.secrets.read(ui)? {
         Some(given) => {
             args.target.is_unused()?;
             if args.endpoints.is_empty() {

@@ -50,6 +50,10 @@ impl Chosen {
 
     /// Makes secrets that are to lie in a folder.
     pub(super) fn new(folder: &Path, ui: &Ui) -> Result<Self, CommandError> {
+        // Nobody waits for keys that cannot be kept.
+        private::folder(folder).map_err(|error| unmade(folder, &error))?;
+        let file = folder.join(BUNDLE);
+        tempfile::tempfile_in(folder).map_err(|error| CommandError::unwritten(&file, &error))?;
         let words = "a secrets bundle, which takes some seconds";
         say(palette(ui), "Making", words, &mut ui.stderr())?;
         let mut rng = rng();
@@ -57,7 +61,7 @@ impl Chosen {
             .map_err(|error| CommandError::new(Exit::Internal, &error))?;
         let bundle = Bundle::generate(key, Clock::real().now(), &mut rng)
             .map_err(|error| CommandError::new(Exit::Internal, &error))?;
-        Ok(Self { bundle, file: folder.join(BUNDLE), is_new: true })
+        Ok(Self { bundle, file, is_new: true })
     }
 
     /// Writes secrets that were made just now, and returns where.
@@ -65,8 +69,6 @@ impl Chosen {
         if !self.is_new {
             return Ok(None);
         }
-        let folder = self.file.parent().unwrap_or(Path::new(""));
-        private::folder(folder).map_err(|error| unmade(folder, &error))?;
         self.bundle.save_new(&self.file).map_err(|error| CommandError::new(Exit::Usage, &error))?;
         Ok(Some(self.file.clone()))
     }

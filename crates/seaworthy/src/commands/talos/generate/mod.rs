@@ -91,7 +91,7 @@ pub(crate) fn run(args: &GenArgs, shared: &Shared, ui: &Ui) -> Result<(), Comman
     site.inline_manifests = inline_manifests::read(&site.plan, beside)?;
     site.registries = registry_access::read(&site.plan, beside)?;
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from(cluster.name.as_str()));
-    let found = Chosen::of(args.secrets.read()?, &[site.bundle_file(), out.join(BUNDLE)])?;
+    let found = Chosen::of(args.secrets.read(ui)?, &[site.bundle_file(), out.join(BUNDLE)])?;
     if let Some(node) = &args.print {
         let chosen = found.ok_or_else(no_secrets)?;
         return Generated::of(&site, chosen, &known)?.print(node, ui);
@@ -161,7 +161,11 @@ impl Generated {
             return Err(CommandError::say(Exit::Usage, message).hint(hint));
         };
         self.warn(ui)?;
-        Ok(write!(ui.stdout(), "{}", config.yaml().reveal())?)
+        let config = config.yaml().reveal();
+        Ok(match ui.output() {
+            Output::Text => write!(ui.stdout(), "{config}")?,
+            Output::Json => ui.json(&json!({ "node": wanted, "config": config }))?,
+        })
     }
 
     fn write(&self, files: &Files<'_>, site: &Site, ui: &Ui) -> Result<(), CommandError> {
