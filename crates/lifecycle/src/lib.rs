@@ -34,6 +34,7 @@ mod hetzner;
 mod kube;
 mod machine;
 mod machine_config;
+mod machine_sight;
 mod manifests;
 mod mishap;
 mod next_step;

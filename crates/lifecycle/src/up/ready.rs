@@ -5,9 +5,10 @@ use std::time::Duration;
 use events::{Because, Cause, Code, Evidence, Failure, Verdict};
 use objects::{Object, Scope};
 use spec::plan::NodePlan;
-use talos::client::{ClientError, Diagnostic, MachineStatus, Service};
+use talos::client::{ClientError, Service};
 
 use crate::hetzner::explain;
+use crate::machine_sight::{MachineSight, complaint, diagnosed};
 use crate::{Site, codes, kube, node_trouble};
 
 /// A kubelet renews its lease every ten seconds; an older one is of a node that is gone.
@@ -22,18 +23,18 @@ pub(super) async fn look(site: &Site, node: &NodePlan) -> Verdict {
         Err(error) => return kube::blind(error),
     };
     let Some(object) = object else { return absent(site, node, &machine).await };
-    let (status, services) = match machine {
+    let machine = match machine {
         Ok(machine) => machine,
         Err(error) => return node_trouble::verdict(site, node, &error),
     };
-    if let Some(kubelet) = unwell(&services) {
-        return unhealthy(site, node, &status, kubelet).await;
+    if let Some(kubelet) = machine.unwell_kubelet() {
+        return unhealthy(site, node, &machine, kubelet).await;
     }
     if let Some(verdict) = condition(node, &object) {
         return verdict;
     }
-    if !status.ready {
-        return unmet(site, node, &status).await;
+    if !machine.status.ready {
+        return unmet(site, node, &machine).await;
     }
     if let Some(verdict) = lease(site, node).await {
         return verdict;
@@ -46,7 +47,7 @@ pub(super) async fn look(site: &Site, node: &NodePlan) -> Verdict {
     let kubelet = object.text("/status/nodeInfo/kubeletVersion").unwrap_or("unknown");
     Verdict::ready(
         Evidence::new("ready")
-            .fact("machine stage", format!("{:?}", status.stage).to_lowercase())
+            .fact("machine stage", machine.stage())
             .fact("kubelet", kubelet)
             .fact("provider id", object.text("/spec/providerID").unwrap_or("none")),
     )
@@ -64,8 +65,8 @@ pub(super) async fn somebody_is_away(site: &Site) -> Option<Verdict> {
     let (node, object) = nodes.find(|(_, object)| object.is_none_or(is_silent))?;
     let machine = machine(site, node).await;
     let verdict = match (&machine, object) {
-        (Ok((status, services)), _) if unwell(services).is_some() => {
-            unhealthy(site, node, status, unwell(services)?).await
+        (Ok(machine), _) if machine.unwell_kubelet().is_some() => {
+            unhealthy(site, node, machine, machine.unwell_kubelet()?).await
         }
         (_, None) => absent(site, node, &machine).await,
         (Err(error), Some(_)) => node_trouble::verdict(site, node, error),
@@ -81,44 +82,32 @@ fn is_silent(node: &Object) -> bool {
     conditions.iter().any(|it| it["type"] == "Ready" && it["status"] == "Unknown")
 }
 
-fn unwell(services: &[Service]) -> Option<&Service> {
-    services.iter().find(|it| it.id == "kubelet" && !it.is_well())
-}
-
-async fn machine(
-    site: &Site,
-    node: &NodePlan,
-) -> Result<(MachineStatus, Vec<Service>), ClientError> {
+/// Asks the machine of a node.
+async fn machine(site: &Site, node: &NodePlan) -> Result<MachineSight, ClientError> {
     let at = site.talos(node).expect("the stage `nodes` has learned the address");
-    let client = at.authenticated(site.talos_admin()).await?;
-    Ok((client.machine_status().await?, client.service_list().await?))
+    MachineSight::of(at, site.talos_admin()).await
 }
 
-/// Returns what the node finds wrong with itself. Talos goes on all the same,
-/// and so does whoever cannot ask it.
-async fn diagnosed(site: &Site, node: &NodePlan) -> Vec<String> {
-    let Some(at) = site.talos(node) else { return Vec::new() };
-    let told = async { at.authenticated(site.talos_admin()).await?.diagnostics().await };
-    let line = |it: Diagnostic| match it.details.as_slice() {
-        [] => format!("it finds: {}", it.message),
-        details => format!("it finds: {} ({})", it.message, details.join("; ")),
-    };
-    told.await.unwrap_or_default().into_iter().map(line).collect()
+/// Returns what the machine of a node finds wrong with itself.
+async fn found(site: &Site, node: &NodePlan) -> Vec<String> {
+    match site.talos(node) {
+        Some(at) => diagnosed(at, site.talos_admin()).await,
+        None => Vec::new(),
+    }
 }
 
 /// There is no Node object: what the machine says of itself tells why.
 async fn absent(
     site: &Site,
     node: &NodePlan,
-    machine: &Result<(MachineStatus, Vec<Service>), ClientError>,
+    machine: &Result<MachineSight, ClientError>,
 ) -> Verdict {
     let what = "there is no Node of this name";
     let behind = match machine {
-        Ok((status, _)) => {
-            let unmet = status.unmet.iter().map(|it| format!("{}: {}", it.name, it.reason));
-            let mut lines = vec![format!("its machine is {}", stage(status))];
-            lines.extend(unmet);
-            lines.extend(diagnosed(site, node).await);
+        Ok(machine) => {
+            let mut lines = vec![format!("its machine is {}", machine.stage())];
+            lines.extend(machine.unmet());
+            lines.extend(found(site, node).await);
             lines
         }
         Err(error) => vec![format!("its Talos API does not answer: {}", error.reason)],
@@ -135,26 +124,20 @@ async fn absent(
 async fn unhealthy(
     site: &Site,
     node: &NodePlan,
-    status: &MachineStatus,
+    machine: &MachineSight,
     kubelet: &Service,
 ) -> Verdict {
-    let message = match &kubelet.health {
-        talos::client::Health::Unhealthy(message) if !message.is_empty() => message.clone(),
-        _ if kubelet.last_event.is_empty() => format!("its service is {}", kubelet.state),
-        _ => format!("its service is {}: {}", kubelet.state, kubelet.last_event),
-    };
+    let message = complaint(kubelet);
     let what = format!("kubelet: {message}");
-    let unmet: Vec<_> =
-        status.unmet.iter().map(|it| format!("{}: {}", it.name, it.reason)).collect();
     let events = pod_events(site, node).await.unwrap_or_default();
     let cause = Cause::new(
         codes::KUBELET_UNHEALTHY,
         format!("the kubelet of {} is not healthy", node.name),
     )
     .because([message])
-    .because(diagnosed(site, node).await)
+    .because(found(site, node).await)
     .because(events)
-    .because(unmet)
+    .because(machine.unmet())
     .next(format!("talosctl -n {} logs kubelet", node.name), "shows what it says itself")
     .next(explain(codes::KUBELET_UNHEALTHY), "tells more");
     Verdict::not_yet(Because::new(what).in_the_end(cause))
@@ -183,11 +166,10 @@ fn condition(node: &NodePlan, object: &Object) -> Option<Verdict> {
     Some(not_yet(codes::NODE_NOT_READY, format!("{} is not ready", node.name), what, Vec::new()))
 }
 
-async fn unmet(site: &Site, node: &NodePlan, status: &MachineStatus) -> Verdict {
-    let mut unmet: Vec<_> =
-        status.unmet.iter().map(|it| format!("{}: {}", it.name, it.reason)).collect();
-    let first = unmet.first().cloned().unwrap_or_else(|| format!("it is {}", stage(status)));
-    unmet.extend(diagnosed(site, node).await);
+async fn unmet(site: &Site, node: &NodePlan, machine: &MachineSight) -> Verdict {
+    let mut unmet = machine.unmet();
+    let first = unmet.first().cloned().unwrap_or_else(|| format!("it is {}", machine.stage()));
+    unmet.extend(found(site, node).await);
     let what = format!("machine not ready: {first}");
     not_yet(codes::NODE_NOT_READY, format!("{} is not ready", node.name), what, unmet)
 }
@@ -244,10 +226,6 @@ async fn whole_cluster(site: &Site) -> Option<Verdict> {
     let pending = requests.iter().filter(|it| it.items("/status/conditions").is_empty()).count();
     (pending > 0)
         .then(|| Verdict::not_yet(format!("{pending} certificate requests wait for approval")))
-}
-
-fn stage(status: &MachineStatus) -> String {
-    format!("{:?}", status.stage).to_lowercase()
 }
 
 fn not_yet(code: Code, message: String, what: String, behind: Vec<String>) -> Verdict {

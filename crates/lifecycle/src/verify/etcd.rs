@@ -28,6 +28,8 @@ const CONTROL_PLANE: &str = "/metadata/labels/node-role.kubernetes.io~1control-p
 pub struct ControlPlanes {
     /// Where they are.
     pub endpoints: Vec<Node>,
+    /// Other machines of the cluster.
+    pub others: Vec<Node>,
     /// What is shown to them.
     pub identity: Identity,
 }
@@ -116,7 +118,7 @@ fn not_running(name: &str, etcd: Option<&Service>) -> Verdict {
 }
 
 /// A node that says no is not looked at, which is never healthy.
-fn unheard(name: &str, error: &ClientError) -> Verdict {
+pub(super) fn unheard(name: &str, error: &ClientError) -> Verdict {
     let named = match &error.reason {
         // Whoever only looks does not know what was sent there.
         Reason::StillInMaintenance { .. } => {

@@ -1,7 +1,7 @@
 //! `verify`: whether a cluster is healthy, whoever made it. Only reads.
 //!
 //! ```text
-//!  kubeconfig ─► objects::Cluster ─► Verify ── looks ──► api · etcd · nodes · cni · workloads · dns
+//!  kubeconfig ─► objects::Cluster ─► Verify ── looks ──► api · etcd · machines · nodes · cni · workloads · dns
 //!                                      ▲
 //!                           rights: what each of them has to be allowed
 //! ```
@@ -15,6 +15,7 @@ mod api;
 mod cni;
 mod dns;
 mod etcd;
+mod machines;
 mod nodeless;
 mod nodes;
 mod rights;
@@ -25,5 +26,5 @@ mod workloads;
 pub use acquaintance::Acquaintance;
 pub use etcd::ControlPlanes;
 pub use rights::cluster_role;
-pub use table::{Circumstances, TABLE, gates, plan};
+pub use table::{Circumstances, MACHINES, TABLE, gates, plan};
 pub use work::Verify;

@@ -5,7 +5,7 @@ use events::{CheckName, Class, Clock, Digest, Failure, Unit, Verdict};
 use objects::{Access, Cluster, Kind, Object, Scope};
 use tokio::sync::OnceCell;
 
-use super::{Acquaintance, ControlPlanes, api, cni, dns, etcd, nodes, workloads};
+use super::{Acquaintance, ControlPlanes, api, cni, dns, etcd, machines, nodes, table, workloads};
 use crate::kube;
 
 /// The looking behind the gates of `verify`.
@@ -79,6 +79,7 @@ impl Work for Verify {
         let mut verdict = match unit.stage.as_str() {
             "api" => api::look(self).await,
             "etcd" => etcd::look(self).await,
+            table::MACHINES => machines::look(self).await,
             "nodes" => nodes::look(self).await,
             "cni" => cni::look(self).await,
             "workloads" => workloads::look(self).await,

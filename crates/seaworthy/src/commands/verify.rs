@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
-use std::net::ToSocketAddrs as _;
+use std::net::{IpAddr, ToSocketAddrs as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,13 +27,13 @@ use crate::ui::Ui;
 /// Verify that a cluster is healthy, whoever made it
 ///
 /// Only reads. Looks at the API, etcd, the nodes, the pod network, what runs in
-/// kube-system, and DNS;
-/// every gate is heard, also where another fails. What may not be looked at is
+/// kube-system, DNS and, with a talosconfig, at the machines themselves; every
+/// gate is heard, also where another fails. What may not be looked at is
 /// not seen, and never taken for healthy. Leaves nothing behind, unless
 /// `--state-dir` says where the run's journal and reports are to be kept.
 #[derive(Args, Debug)]
 pub(crate) struct VerifyArgs {
-    /// Look only at these gates: api, etcd, nodes, cni, workloads, dns
+    /// Look only at these gates: api, etcd, machines, nodes, cni, workloads, dns
     #[arg(long = "gate", value_name = "GATE", value_delimiter = ',', value_parser = gate)]
     gates: Vec<&'static str>,
 
@@ -41,8 +41,8 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "DURATION", value_parser = spec::Duration::parse)]
     wait: Option<spec::Duration>,
 
-    /// Ask Talos, too: whether the control planes that the file names as endpoints see the same
-    /// members of etcd
+    /// Ask Talos, too: whether the endpoints that the file names see the same members of etcd, and
+    /// whether they and its nodes lack anything
     #[arg(long, value_name = "FILE")]
     talosconfig: Option<PathBuf>,
 
@@ -67,6 +67,11 @@ const PAUSE: Duration = Duration::from_secs(2);
 pub(crate) fn run(args: &VerifyArgs, shared: &Shared, ui: &Ui) -> Result<(), CommandError> {
     if args.print_rbac {
         return print(&verify::cluster_role(&args.gates), ui);
+    }
+    if args.talosconfig.is_none() && args.gates.contains(&verify::MACHINES) {
+        let message = "machines are asked with a talosconfig, and none was named";
+        return Err(CommandError::say(Exit::Usage, message)
+            .hint("`--talosconfig FILE` names it; `seaworthy talosconfig` prints one"));
     }
     // A file that cannot be used is told before anybody is waited for.
     let planes = args.talosconfig.as_deref().map(control_planes).transpose()?;
@@ -95,6 +100,7 @@ fn order(
         id: folder.cluster(),
         tool: env!("CARGO_PKG_VERSION"),
         wait: wait(args),
+        machines: planes.is_some(),
     };
     let plan = verify::plan(&acquaintance, &now);
     let gates: BTreeSet<_> = args.gates.iter().map(|gate| StageName::from(*gate)).collect();
@@ -122,7 +128,11 @@ fn control_planes(file: &Path) -> Result<ControlPlanes, CommandError> {
         return Err(CommandError::say(Exit::Usage, message)
             .hint("`talosctl config endpoint ADDRESS…` names the control planes"));
     }
-    Ok(ControlPlanes { endpoints, identity: context.identity })
+    // A node that has only a name is known by it where the endpoints are.
+    let addresses = context.nodes.iter().filter_map(|node| node.parse::<IpAddr>().ok());
+    let others = addresses.map(|address| Node::at((address, Node::PORT).into()));
+    let others = others.filter(|other| !endpoints.contains(other)).collect();
+    Ok(ControlPlanes { endpoints, others, identity: context.identity })
 }
 
 /// A cluster of others has no name but its address.

@@ -88,6 +88,45 @@ fn a_kept_rehearsal_is_healthy() {
     assert!(ran.stdout.contains("REPORT.html"), "{ran}");
 }
 
+/// Of a node whose kubelet cannot start, Kubernetes knows nothing; its machine
+/// knows the volume that is missing.
+#[test]
+fn machines_say_what_their_nodes_lack() {
+    let stage = Stage::new();
+    let fault = ["--keep", "--speed", "60", "--until", "ready", "--fault", "kubelet-volume-mount"];
+    let (exit, text) = stage.rehearse(&fault);
+    assert_eq!(exit, 3, "{text}");
+    let (place, kubeconfig) = (&stage.place, ".seaworthy/demo.rehearsal-1/kubeconfig".as_ref());
+    let servers: Value =
+        serde_json::from_str(&place.run(["sim", "servers", "-o", "json"]).stdout).unwrap();
+    let workers = servers.as_array().unwrap().iter();
+    let workers = workers.filter(|it| it["name"].as_str().unwrap().contains("worker"));
+    let nodes = workers.flat_map(|it| ["--node", it["address"].as_str().unwrap()]);
+    let config = ["talosconfig", "--rehearsal", "--out", "talosconfig"];
+    assert_eq!(place.run(config.into_iter().chain(nodes)).exit, 0);
+    let look =
+        || verify(place, kubeconfig, &["--talosconfig", "talosconfig", "--gate", "machines"]);
+    let unwell = look();
+    assert_eq!(unwell.exit, 3, "{unwell}");
+    assert!(unwell.stderr.contains("error[SW0312]: 1 of 5 machines is not ready"), "{unwell}");
+    assert!(unwell.stderr.contains("kube-api-access"), "{unwell}");
+    assert_eq!(place.run(["sim", "fault", "--mend", "kubelet-volume-mount"]).exit, 0);
+    let mended = until(look, |ran| ran.exit == 0);
+    assert!(mended.exit == 0 && mended.stderr.contains("5/5 ready"), "{mended}");
+}
+
+/// Looks again until something is so, or for a while.
+fn until(look: impl Fn() -> Ran, is_so: impl Fn(&Ran) -> bool) -> Ran {
+    for _ in 0..50 {
+        let ran = look();
+        if is_so(&ran) {
+            return ran;
+        }
+        pause();
+    }
+    look()
+}
+
 /// A real node, without DNS.
 #[test]
 fn a_real_node_is_judged_by_what_it_says() {
@@ -177,14 +216,8 @@ fn rights(place: &Workplace, kubernetes: &ControlPlane) {
 
 /// The API server takes a moment to see that a right is gone.
 fn until_refused(place: &Workplace, kubeconfig: &Path, gate: &str) -> Ran {
-    for _ in 0..50 {
-        let ran = verify(place, kubeconfig, &["--gate", gate]);
-        if ran.stderr.contains("not allowed") {
-            return ran;
-        }
-        pause();
-    }
-    verify(place, kubeconfig, &["--gate", gate])
+    let look = || verify(place, kubeconfig, &["--gate", gate]);
+    until(look, |ran| ran.stderr.contains("not allowed"))
 }
 
 /// The role without a resource, and without a rule that has none left.
@@ -296,6 +329,9 @@ fn what_was_asked_wrongly_is_told_with_the_nearest_name() {
     let ran = verify(&place, Path::new("nowhere"), &["--gate", "node"]);
     assert_eq!(ran.exit, 2, "{ran}");
     assert!(ran.stderr.contains("did you mean `nodes`?"), "{ran}");
+    let ran = verify(&place, Path::new("nowhere"), &["--gate", "machines"]);
+    assert_eq!(ran.exit, 2, "{ran}");
+    assert!(ran.stderr.contains("machines are asked with a talosconfig"), "{ran}");
     let broken = place.write("broken", "clusters: [\n");
     let ran = verify(&place, &broken, &[]);
     assert_eq!(ran.exit, 2, "{ran}");
