@@ -10,6 +10,7 @@
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on has failed")]
 
+#[path = "../../tests/fleet/fleet.rs"]
 mod fleet;
 #[path = "../../tests/talos/permits.rs"]
 mod permits;
@@ -25,13 +26,10 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use fleet::Fleet;
+use fleet::{Fleet, MEMORY, NODES, memory};
 
-const NODES: usize = 200;
 /// How often as long as the bare handshakes the whole may take.
 const GOAL: f64 = 5.0;
-/// How much memory all nodes and their clients may take, in MB.
-const MEMORY: u64 = 400;
 const DEADLINE: Duration = Duration::from_secs(2);
 const ROUNDS: u8 = 5;
 
@@ -138,11 +136,4 @@ async fn looks(fleet: &Fleet) {
         began.elapsed().as_secs_f64(),
         DEADLINE.as_secs_f64()
     );
-}
-
-/// Returns what the kernel says about this process's memory, in MB.
-fn memory(what: &str) -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix(what)).unwrap();
-    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() / 1024
 }

@@ -1,5 +1,6 @@
 //! Many simulated nodes: one control plane, and its workers.
 
+use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,6 +31,11 @@ use crate::sample::{bundle, now, rng};
 const PAUSE: Duration = Duration::from_millis(50);
 /// How long a node may take to restart its API.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How many nodes are hundreds.
+pub(crate) const NODES: usize = 200;
+/// How much memory they and their clients may take, in MB.
+pub(crate) const MEMORY: u64 = 400;
 
 pub(crate) struct Fleet {
     machines: Vec<Machine>,
@@ -163,4 +169,11 @@ fn machine(network: u8, place: usize, around: &Arc<Around>) -> Machine {
     let facts = NodeFacts::cloud_server(&format!("node-{place}"), address);
     let settings = Settings::new(Tempo::INSTANT, Clock::real(), Effects::default());
     Machine::start(facts, settings, Arc::clone(around) as Arc<dyn Surroundings>)
+}
+
+/// Returns what the kernel says about this process's memory, in MB.
+pub(crate) fn memory(what: &str) -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(what)).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() / 1024
 }
