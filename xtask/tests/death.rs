@@ -1,4 +1,5 @@
-//! `rig up --node` with a real pod, ended in every way there is.
+//! `rig up --node` with a real pod and `rig talos` with a real node, ended in
+//! every way there is.
 #![expect(clippy::unwrap_used, reason = "a test may")]
 
 use std::io::{BufRead, BufReader, Read};
@@ -13,34 +14,65 @@ use rustix::process::Signal;
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A `rig up --node` that stays until it is ended.
+/// What is started.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// A control plane and a node, with a pod.
+    Node,
+    /// A Talos node in maintenance mode.
+    BareTalos,
+    /// A Talos cluster of one node, with all that runs on it.
+    Talos,
+}
+
+/// A rig that stays until it is ended.
 struct Up {
     child: Child,
-    /// The ids of the control plane's run and of the node's.
-    runs: [String; 2],
+    /// The ids of its runs.
+    runs: Vec<String>,
     folder: PathBuf,
     _alone: MutexGuard<'static, ()>,
 }
 
+impl Kind {
+    fn can_run(self) -> bool {
+        match self {
+            Self::Node => need::node_parts().is_some(),
+            Self::BareTalos | Self::Talos => need::talos_parts().is_some(),
+        }
+    }
+
+    fn args(self) -> &'static [&'static str] {
+        match self {
+            Self::Node => &["rig", "up", "--node"],
+            Self::BareTalos => &["rig", "talos", "--bare", "--workers", "0"],
+            Self::Talos => &["rig", "talos", "--workers", "0"],
+        }
+    }
+
+    /// How many runs it consists of.
+    fn runs(self) -> usize {
+        match self {
+            Self::Node => 2,
+            Self::BareTalos | Self::Talos => 1,
+        }
+    }
+}
+
 impl Up {
     /// Starts it, with a folder of runs that no other test cleans.
-    fn start(runs: &Path) -> Self {
+    fn start(kind: Kind, folder: &Path) -> Self {
         let alone = alone();
-        let mut child = xtask(runs)
-            .args(["rig", "up", "--node"])
+        let mut child = xtask(folder)
+            .args(kind.args())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
         let said = said_until(&mut child, "Waiting for Ctrl-C");
-        assert!(said.contains("Running pod hello"), "{said}");
-        let mut kubeconfig = String::new();
-        let out = child.stdout.as_mut().unwrap();
-        BufReader::new(out).read_line(&mut kubeconfig).unwrap();
-        let plane = PathBuf::from(kubeconfig.trim());
-        let plane = plane.parent().unwrap().file_name().unwrap().to_str().unwrap().to_owned();
-        let node = said.split("node rig-").nth(1).unwrap().split(' ').next().unwrap().to_owned();
-        Self { child, runs: [plane, node], folder: runs.to_owned(), _alone: alone }
+        let runs: Vec<_> = left(folder).into_iter().filter(|name| name != "reserved").collect();
+        assert_eq!(runs.len(), kind.runs(), "{said}");
+        Self { child, runs, folder: folder.to_owned(), _alone: alone }
     }
 
     fn signal(&self, signal: Signal) {
@@ -52,13 +84,11 @@ impl Up {
     }
 
     #[track_caller]
-    fn assert_gone(&self, runs: &Path) {
+    fn assert_gone(&self) {
         for run in &self.runs {
             assert_eq!(traces::await_none(run, PATIENCE), Vec::<String>::new());
         }
-        let left = std::fs::read_dir(runs.join(format!("seaworthy-rig-{}", user())));
-        let left = left.unwrap().map(|entry| entry.unwrap().file_name());
-        assert_eq!(left.collect::<Vec<_>>(), ["reserved"]);
+        assert_eq!(left(&self.folder), ["reserved"]);
     }
 }
 
@@ -81,8 +111,11 @@ fn alone() -> MutexGuard<'static, ()> {
     STANDING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn user() -> u32 {
-    rustix::process::geteuid().as_raw()
+/// What lies in a folder of runs.
+fn left(folder: &Path) -> Vec<String> {
+    let user = rustix::process::geteuid().as_raw();
+    let entries = std::fs::read_dir(folder.join(format!("seaworthy-rig-{user}"))).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
 fn xtask(runs: &Path) -> Command {
@@ -102,62 +135,93 @@ fn said_until(child: &mut Child, last: &str) -> String {
     said
 }
 
-#[test]
-fn an_interrupt_ends_it_in_order() {
-    if need::node_parts().is_none() {
+fn an_interrupt_ends(kind: Kind) {
+    if !kind.can_run() {
         return;
     }
     let runs = tempfile::tempdir().unwrap();
-    let mut up = Up::start(runs.path());
+    let mut up = Up::start(kind, runs.path());
     assert!(!up.traces().is_empty());
     up.signal(Signal::INT);
     let mut said = String::new();
     up.child.stderr.as_mut().unwrap().read_to_string(&mut said).unwrap();
     assert!(up.child.wait().unwrap().success(), "{said}");
-    assert!(said.contains("Gone in"), "{said}");
+    assert!(said.contains("Gone"), "{said}");
     // Nothing to wait for: all of it is gone when the command has ended.
     assert_eq!(up.traces(), Vec::<String>::new());
 }
 
-#[test]
-fn its_warden_cleans_up_after_a_kill() {
-    if need::node_parts().is_none() {
+fn wardens_clean_up_after(kind: Kind) {
+    if !kind.can_run() {
         return;
     }
     let runs = tempfile::tempdir().unwrap();
-    let mut up = Up::start(runs.path());
+    let mut up = Up::start(kind, runs.path());
+    assert!(!up.traces().is_empty());
     up.signal(Signal::KILL);
     up.child.wait().unwrap();
-    up.assert_gone(runs.path());
+    up.assert_gone();
 }
 
-#[test]
-fn the_next_run_cleans_up_where_even_the_warden_was_killed() {
-    if need::node_parts().is_none() {
+/// Of each kind of trace there is something to clean up.
+fn the_next_run_cleans_up_after(kind: Kind, kinds: &[&str]) {
+    if !kind.can_run() {
         return;
     }
     let runs = tempfile::tempdir().unwrap();
-    let mut up = Up::start(runs.path());
+    let mut up = Up::start(kind, runs.path());
     let traces = up.traces();
     let wardens: Vec<Process> = traces
         .iter()
         .filter_map(|trace| trace.strip_prefix("process ")?.strip_suffix(" rig-warden"))
         .map(|pid| Process::find(pid.parse().unwrap()).unwrap())
         .collect();
-    assert_eq!(wardens.len(), 2, "{traces:#?}");
+    assert_eq!(wardens.len(), kind.runs(), "{traces:#?}");
     for warden in wardens {
         warden.kill(Signal::KILL).unwrap();
     }
     up.signal(Signal::KILL);
     up.child.wait().unwrap();
     let left = up.traces();
-    for kind in ["process", "mount", "/sys/fs/cgroup", "/sys/class/net", "/var/lib/cni", "/var/log"]
-    {
+    for kind in kinds {
         assert!(left.iter().any(|trace| trace.starts_with(kind)), "no {kind} is left: {left:#?}");
     }
     let clean = xtask(runs.path()).args(["rig", "clean"]).output().unwrap();
     let said = String::from_utf8_lossy(&clean.stderr);
     assert!(clean.status.success(), "{said}");
-    assert_eq!(said.matches("Removed run").count(), 2, "{said}");
-    up.assert_gone(runs.path());
+    assert_eq!(said.matches("Removed run").count(), kind.runs(), "{said}");
+    up.assert_gone();
+}
+
+#[test]
+fn an_interrupt_ends_a_node_in_order() {
+    an_interrupt_ends(Kind::Node);
+}
+
+#[test]
+fn an_interrupt_ends_a_talos_node_in_order() {
+    an_interrupt_ends(Kind::BareTalos);
+}
+
+#[test]
+fn the_wardens_of_a_killed_node_clean_up() {
+    wardens_clean_up_after(Kind::Node);
+}
+
+#[test]
+fn the_warden_of_a_killed_talos_cluster_cleans_up() {
+    wardens_clean_up_after(Kind::Talos);
+}
+
+#[test]
+fn the_next_run_cleans_up_where_even_the_wardens_of_a_node_were_killed() {
+    let traces =
+        ["process", "mount", "/sys/fs/cgroup", "/sys/class/net", "/var/lib/cni", "/var/log"];
+    the_next_run_cleans_up_after(Kind::Node, &traces);
+}
+
+#[test]
+fn the_next_run_cleans_up_where_even_the_warden_of_a_talos_node_was_killed() {
+    let traces = ["process", "mount", "/sys/fs/cgroup", "/sys/class/net"];
+    the_next_run_cleans_up_after(Kind::BareTalos, &traces);
 }
