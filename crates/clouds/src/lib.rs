@@ -1,9 +1,12 @@
 //! Clouds: machines, networks and load balancers, and whose they are.
 //!
 //! ```text
-//!  plan ─► lifecycle ── wishes, looks ──► hetzner (proxmox, machines later) ──► the cloud's API
+//!  plan ─► lifecycle ── wishes, looks ──► hetzner (proxmox later) ──► the cloud's API
 //!              └────── Cloud: host of a node, inventory, removal ──┘
 //! ```
+//!
+//! Machines of one's own have no provider to ask: all that is known of them they
+//! say themselves, over the Talos API, to `lifecycle`.
 //!
 //! It knows neither the cluster file nor the engine: what is wanted comes as
 //! plain types, and what came of a call goes back as [`events::Made`] or as an

@@ -6,9 +6,14 @@
 
 use std::fs;
 
+use rig::need::remark;
+
 use crate::middlebox::a_lost_client_certificate_is_named;
 use crate::workplace::Ran;
 use crate::yard::{SPARE, Yard, until};
+
+/// The call that is made once in the life of a cluster.
+const BOOTSTRAP: &str = "bootstrap etcd on";
 
 /// Where a run is killed, in their order.
 const KILLED: [Killed; 12] = [
@@ -18,7 +23,7 @@ const KILLED: [Killed; 12] = [
     Killed::In("identity"),
     Killed::InCall("apply config to"),
     Killed::In("config"),
-    Killed::InCall("bootstrap etcd on"),
+    Killed::InCall(BOOTSTRAP),
     Killed::In("etcd"),
     Killed::In("api"),
     Killed::In("cni"),
@@ -34,15 +39,32 @@ enum Killed {
     InCall(&'static str),
 }
 
+impl Killed {
+    /// Kills a run there; returns whether it was still to come so far.
+    fn in_turn(&self, yard: &Yard) -> bool {
+        match *self {
+            Self::In(stage) => {
+                yard.up_killed_in(stage);
+                true
+            }
+            Self::InCall(kind) => {
+                let crossed = yard.up_killed_in_call(kind);
+                assert!(crossed || kind != BOOTSTRAP, "no run was killed in its bootstrap");
+                crossed
+            }
+        }
+    }
+}
+
 #[test]
 fn machines_are_proven_through_crashes_told_apart_when_broken_and_released() {
     let Some(yard) = Yard::new(1, 1) else { return };
-    for killed in KILLED {
-        match killed {
-            Killed::In(stage) => yard.up_killed_in(stage),
-            Killed::InCall(kind) => yard.up_killed_in_call(kind),
-        }
+    let mut crossed = 0;
+    for killed in &KILLED {
+        crossed += usize::from(killed.in_turn(&yard));
     }
+    let all = KILLED.len();
+    remark(&format!("`up` on real machines was killed at {crossed} of {all} points"));
     let ran = yard.up(&[]);
     assert_eq!(ran.exit, 0, "{}\n{ran}", yard.file);
     assert!(ran.stderr.contains("datapath 2×2, DNS, egress; 10s stable"), "{ran}");
@@ -67,6 +89,13 @@ fn three_control_planes_agree() {
     let Some(yard) = Yard::new(3, 0) else { return };
     let ran = yard.up(&[]);
     told(&ran, 0, &["3 members, leader", "datapath 3×3, DNS, egress"]);
+    let stages = ["config", "etcd", "api", "Proven"];
+    let lines = ran
+        .stderr
+        .lines()
+        .filter(|line| line.split_whitespace().take(2).any(|word| stages.contains(&word)));
+    let lines: Vec<_> = lines.map(str::trim).collect();
+    remark(&format!("three real control planes: {}", lines.join("; ")));
     let leftovers = yard.talos.end();
     assert!(leftovers.is_empty(), "{leftovers:?}");
 }

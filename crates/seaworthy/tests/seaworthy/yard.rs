@@ -68,14 +68,15 @@ impl Yard {
 
     /// Runs `up` and kills it once it means to make a call of this kind for the
     /// first time: the call has been sent or is about to be, and mostly nobody
-    /// has taken down what came of it.
-    pub(crate) fn up_killed_in_call(&self, kind: &str) {
+    /// has taken down what came of it. Returns whether it did: a run that was to
+    /// be killed before may have come so far.
+    pub(crate) fn up_killed_in_call(&self, kind: &str) -> bool {
         let is_meant = |event: &Value| event["event"] == "intent" && event["call"]["kind"] == kind;
-        // A run that was to be killed before may have come so far.
         if self.runs().iter().any(|run| events_of(run).iter().any(is_meant)) {
-            return;
+            return false;
         }
         self.up_killed_at(kind, is_meant);
+        true
     }
 
     fn up_killed_at(&self, place: &str, is_there: impl Fn(&Value) -> bool) {
