@@ -127,6 +127,11 @@ impl Climber {
     pub(crate) async fn start_etcd(&self, address: Ipv4Addr) -> Client {
         let client = self.admin(address).await;
         self.begin_etcd(&client).await;
+        self.etcd_is_sound(&client).await;
+        client
+    }
+
+    pub(crate) async fn etcd_is_sound(&self, client: &Client) {
         until("a sound etcd", async || {
             let services = client.service_list().await.map_err(|error| error.to_string())?;
             let etcd = services.into_iter().find(|service| service.id == "etcd").unwrap();
@@ -134,11 +139,10 @@ impl Climber {
             if sound { Ok(()) } else { Err(format!("{etcd:?}")) }
         })
         .await;
-        client
     }
 
     /// Looks before it sends, and sends again only what was refused.
-    async fn begin_etcd(&self, client: &Client) {
+    pub(crate) async fn begin_etcd(&self, client: &Client) {
         let mut attempt = 0;
         until("a bootstrap", async || {
             let services = client.service_list().await.map_err(|error| error.to_string())?;

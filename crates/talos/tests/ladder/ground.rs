@@ -1,7 +1,9 @@
 //! What the ladder stands on.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Instant;
 
+use rig::need::remark;
 use serde_json::Value;
 use talos::client::Node;
 use talos::config::Mirror;
@@ -29,6 +31,14 @@ impl Ground {
 
     pub(crate) fn is_real(&self) -> bool {
         matches!(self, Self::Real(_))
+    }
+
+    /// Tells how long real machines took for something, for who reads it in the
+    /// documentation: simulated ones take as long as they are told to.
+    pub(crate) fn took(&self, what: &str, since: Instant) {
+        if self.is_real() {
+            remark(&format!("real Talos, {what}: {:.1} s", since.elapsed().as_secs_f64()));
+        }
     }
 
     /// Switches a machine on and returns its address.

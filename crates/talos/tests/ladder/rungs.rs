@@ -1,6 +1,6 @@
 //! The rungs, each alone.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use events::{Class, Role as NodeRole};
 use talos::client::{Reason, Stage};
@@ -54,6 +54,7 @@ async fn apply_to_one_node(ground: Ground) {
 async fn authenticated(ground: Ground) {
     let mut climber = Climber::new(ground);
     let address = climber.configured("cp-1").await;
+    let since = Instant::now();
     let admin = climber.identity(talos::credentials::Role::Admin);
     let proof = until("an administrator", async || {
         let proof = api(address).prove_admin(&admin).await;
@@ -66,6 +67,7 @@ async fn authenticated(ground: Ground) {
         })
     })
     .await;
+    climber.ground.took("an administrator after the apply", since);
     assert!(proof.certificate.is_signed_by(climber.bundle.os.certificate()));
     let client = api(address).authenticated(&admin).await.unwrap();
     assert_eq!(client.version().await.unwrap().tag, "v1.14.1");
@@ -74,7 +76,11 @@ async fn authenticated(ground: Ground) {
 
 async fn single_node_bootstrap(ground: Ground) {
     let mut climber = Climber::new(ground);
-    let (address, client) = climber.bootstrapped("cp-1").await;
+    let began = Instant::now();
+    let (address, client) = climber.authenticated("cp-1").await;
+    climber.begin_etcd(&client).await;
+    let bootstrapped = Instant::now();
+    climber.etcd_is_sound(&client).await;
     let members = client.etcd_members().await.unwrap();
     assert_eq!(members.len(), 1);
     assert_eq!((members[0].hostname.as_str(), members[0].is_learner), ("cp-1", false));
@@ -85,6 +91,8 @@ async fn single_node_bootstrap(ground: Ground) {
     let kubeconfig = client.kubeconfig().await.unwrap();
     assert!(kubeconfig.yaml().reveal().contains(&format!("https://{address}:6443")));
     until("the Kubernetes API", async || climber.ground.kubernetes_answers(&kubeconfig)).await;
+    climber.ground.took("the Kubernetes API after the bootstrap", bootstrapped);
+    climber.ground.took("the Kubernetes API after the machine was switched on", began);
     until("static pods", async || {
         let pods = client.static_pods().await.map_err(|error| error.to_string())?;
         let ready = pods.len() == 3 && pods.iter().all(|pod| pod.ready);
