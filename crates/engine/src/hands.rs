@@ -304,6 +304,12 @@ impl Eyes {
         self.ledger.history(|history| history.pinned_under(prefix))
     }
 
+    /// Returns what calls of a kind may have reached, by this run or an earlier one:
+    /// their names, each with the last of them.
+    pub fn reached(&self, kind: &str) -> Vec<(String, IntentRef)> {
+        self.ledger.history(|history| history.reached(kind))
+    }
+
     /// Returns what wakes the wait for the unit's gate: a watch that saw a
     /// change calls `notify_one`, and the gate looks at once.
     pub fn nudge(&self) -> Arc<Notify> {

@@ -156,6 +156,18 @@ impl History {
         self.calls.get(&(kind.to_owned(), name.to_owned())).map_or(&[], Vec::as_slice)
     }
 
+    /// Returns what calls of that kind may have reached, by name, each with the
+    /// last of them.
+    pub fn reached(&self, kind: &str) -> Vec<(String, IntentRef)> {
+        let of_kind = self.calls.range((kind.to_owned(), String::new())..);
+        let of_kind = of_kind.take_while(|((it, _), _)| it == kind);
+        let reached = of_kind.filter_map(|((_, name), calls)| {
+            let last = calls.iter().rfind(|past| past.fate != Fate::NotDone)?;
+            Some((name.clone(), last.intent))
+        });
+        reached.collect()
+    }
+
     /// Returns the last ready result of a probe.
     pub fn probe(&self, unit: &Unit, check: &CheckName) -> Option<&PastProbe> {
         self.probes.get(&(unit.clone(), check.clone()))

@@ -8,7 +8,7 @@ use engine::{ActError, Eyes, Hands};
 use events::{Because, Cause, Failure, Role, Verdict};
 use objects::ObjectId;
 use spec::plan::NodePlan;
-use talos::client::Node;
+use talos::client::{Apply, Node};
 use talos::probe::{Mode, Owner, Sighting, probe};
 
 use crate::hetzner::{API_PORT, explain};
@@ -38,6 +38,10 @@ const LOOK: Duration = Duration::from_secs(5);
 /// Under which names berths are pinned, before the node's.
 const PIN: &str = "machine of ";
 
+/// What stands between a node and the address of its machine where something is
+/// sent there, as in [`Machine`]'s title.
+const ON: &str = " (machine ";
+
 impl Berth {
     /// Where the plan wants a node.
     pub(crate) fn of(node: &NodePlan) -> Self {
@@ -48,6 +52,30 @@ impl Berth {
     /// in the order of time.
     pub(crate) fn known(eyes: &Eyes) -> Vec<Self> {
         taken(eyes).into_iter().map(|it| it.berth).collect()
+    }
+
+    /// Returns where nodes have their configs, or may have: a run that died after
+    /// it had sent one did not come to write the berth down.
+    pub(crate) fn maybe_known(eyes: &Eyes) -> Vec<Self> {
+        let mut berths = Self::known(eyes);
+        let sent = eyes.reached(Apply::KIND);
+        for berth in sent.iter().filter_map(|(target, _)| Self::of_target(target)) {
+            if !berths.contains(&berth) {
+                berths.push(berth);
+            }
+        }
+        berths
+    }
+
+    /// What a node on its machine is called in journals, where something is sent there.
+    pub(crate) fn target(&self) -> String {
+        format!("{}{ON}{})", self.name, self.address)
+    }
+
+    /// Reads what a berth is called in journals.
+    pub(crate) fn of_target(target: &str) -> Option<Self> {
+        let (name, address) = target.strip_suffix(')')?.split_once(ON)?;
+        Some(Self { name: name.to_owned(), address: address.parse().ok()? })
     }
 
     /// Writes down that the node was given its config there. A node that moves, and
@@ -204,4 +232,17 @@ fn taken(eyes: &Eyes) -> Vec<Taken> {
     let mut taken: Vec<_> = eyes.pinned_under(PIN).into_iter().filter_map(read).collect();
     taken.sort_by_key(|it| it.number);
     taken
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_sent_to_a_machine_is_found_again() {
+        let berth = Berth { name: "w-1".to_owned(), address: Ipv4Addr::new(10, 0, 0, 1) };
+        assert_eq!(berth.target(), "w-1 (machine 10.0.0.1)");
+        assert_eq!(Berth::of_target(&berth.target()), Some(berth));
+        assert_eq!(Berth::of_target("cp-1 (server 42)"), None);
+    }
 }

@@ -72,6 +72,17 @@ fn a_doubt_of_an_earlier_run_is_settled_once() {
 }
 
 #[test]
+fn what_a_call_may_have_reached_is_remembered_until_a_look_denies_it() {
+    let mut history = History::default();
+    history.add(&nth(1, doubtful())).unwrap();
+    let intent = IntentRef { run: id(1), seq: Seq(4) };
+    assert_eq!(history.reached("create network"), [("demo".to_owned(), intent)]);
+    assert!(history.reached("create").is_empty(), "a kind is not a beginning of others");
+    history.add(&nth(2, vec![started(), What::Settled { intent, found: None }])).unwrap();
+    assert!(history.reached("create network").is_empty());
+}
+
+#[test]
 fn what_no_journal_holds_cannot_be_settled() {
     let missing = IntentRef { run: id(1), seq: Seq(4) };
     let alone = [nth(2, settles(id(1), 4))];

@@ -8,6 +8,7 @@
 mod release;
 mod table;
 mod work;
+mod zero;
 
 pub use release::{MACHINES_TABLE, Release, machines, plan_of_machines};
 pub use table::{TABLE, plan};

@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use engine::{ActError, Check, Eyes, Hands, Pace, SendError, Sight, Work};
 use events::{
-    Because, Cause, CheckName, ClusterId, Digest, Evidence, Failure, Made, NextStep, Plan, Reach,
-    Unit, Verdict,
+    Cause, CheckName, ClusterId, Digest, Evidence, Failure, Made, NextStep, Plan, Reach, Unit,
+    Verdict,
 };
 use futures::future::join_all;
 use talos::client::{Afterwards, ClientError, Reset};
@@ -23,6 +23,7 @@ use talos::probe::{Mode, Owner, Sighting};
 use talos::secrets::Bundle;
 
 use super::table::stage;
+use super::zero::{self, CONTAINER, has_config, reset_of};
 use crate::berth::Berth;
 use crate::hetzner::explain;
 use crate::{Site, bundle, codes};
@@ -43,8 +44,8 @@ pub const MACHINES_TABLE: &[engine::Stage] = &[
 const SETTLING: Duration = Duration::from_mins(1);
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// What Talos calls itself where it runs in a container.
-const CONTAINER: &str = "container";
+/// However fast a simulated world runs, this side of it does not.
+const SHORTEST: Duration = Duration::from_secs(5);
 
 /// The doing behind the stages of `down` for machines.
 pub struct Release {
@@ -109,18 +110,19 @@ impl Release {
     /// that is dead does not keep the others from being reset.
     async fn settled(&self, hands: &Hands) -> Result<Vec<(Berth, Sighting)>, ActError> {
         let clock = hands.eyes().clock();
-        let since = clock.elapsed();
+        let (since, speed) = (clock.elapsed(), self.site.speed.unwrap_or(1).max(1));
+        let settling = (SETTLING / speed).max(SHORTEST);
         loop {
             let seen = self.seen(hands.eyes()).await.map_err(|cause| *cause)?;
             let unsure = seen.iter().any(|(berth, sighting)| {
                 has_config(berth, hands.eyes())
                     && matches!(sighting.mode, Mode::Unreachable(_) | Mode::InTransition)
             });
-            if !unsure || clock.elapsed().saturating_sub(since) > SETTLING {
+            if !unsure || clock.elapsed().saturating_sub(since) > settling {
                 return Ok(seen);
             }
             hands.go_on()?;
-            clock.sleep(PAUSE / self.site.speed.unwrap_or(1).max(1)).await;
+            clock.sleep(PAUSE / speed).await;
         }
     }
 
@@ -133,7 +135,7 @@ impl Release {
             CONTAINER => Afterwards::Halt,
             _ => Afterwards::Reboot,
         };
-        let target = format!("{} (machine {})", berth.name, berth.address);
+        let target = berth.target();
         let call = Reset { target: &target, graceful: false, afterwards }.call();
         let look = async |_| match self.mode(berth).await? {
             Mode::Configured(Owner::Us) => Ok(Sight::NotThere),
@@ -157,12 +159,12 @@ impl Release {
         Ok(berth.look(ours).await.mode)
     }
 
-    /// Looks at the machines of the file, and at those that were given a config
-    /// when it named them.
+    /// Looks at the machines of the file, and at those that may have been given a
+    /// config when it named them.
     async fn seen(&self, eyes: &Eyes) -> Result<Vec<(Berth, Sighting)>, Box<Cause>> {
         let bundle = bundle::find(&self.site)?;
         let mut berths: Vec<_> = self.site.plan.nodes.iter().map(Berth::of).collect();
-        for known in Berth::known(eyes) {
+        for known in Berth::maybe_known(eyes) {
             if berths.iter().all(|berth| berth.address != known.address) {
                 berths.push(known);
             }
@@ -212,53 +214,6 @@ fn released(seen: &[(Berth, Sighting)]) -> Verdict {
     }
 }
 
-/// Says what each machine is now.
-fn zero(seen: &[(Berth, Sighting)], eyes: &Eyes) -> Verdict {
-    let mut evidence = Evidence::new("nothing is left");
-    for (berth, sighting) in seen {
-        let reset = eyes.pinned(&reset_of(berth));
-        match rest(&sighting.mode, has_config(berth, eyes), reset.as_deref()) {
-            Ok(what) => evidence = evidence.fact(berth.name.clone(), what),
-            Err(why) => return left(berth, &why),
-        }
-    }
-    Verdict::ready(evidence)
-}
-
-/// Judges a machine by what it shows, by whether it was given our config, and
-/// by what it ran on when it was reset. The error says why something may be left.
-fn rest(mode: &Mode, had_config: bool, reset: Option<&str>) -> Result<&'static str, String> {
-    match (mode, reset) {
-        (Mode::Maintenance, _) => Ok("waits for a config"),
-        (Mode::Configured(Owner::Us), _) => Err("it runs this cluster's config".to_owned()),
-        (Mode::Configured(Owner::Somebody), _) => Ok("belongs to another cluster"),
-        (Mode::Unreachable(_), Some(CONTAINER)) => Ok("was reset, and its container ends"),
-        (Mode::Unreachable(_), None) if !had_config => Ok("was given nothing, and does not answer"),
-        (mode, _) => Err(mode.means()),
-    }
-}
-
-fn left(berth: &Berth, why: &str) -> Verdict {
-    let Berth { name, address } = berth;
-    let what = format!("{name} at {address}: {why}");
-    let cause = Cause::new(codes::NODE_UNREACHABLE, format!("{name} is not known to be wiped"))
-        .because([what.clone()])
-        .so("it may still run this cluster's config")
-        .next(format!("seaworthy talos probe {address}"), "shows what answers there")
-        .next("seaworthy down", "goes on, once it answers");
-    Verdict::not_yet(Because::new(what).in_the_end(cause))
-}
-
-fn has_config(berth: &Berth, eyes: &Eyes) -> bool {
-    Berth::known(eyes).iter().any(|known| known.address == berth.address)
-}
-
-/// Under which name it is pinned that a machine took its reset, with what it
-/// ran on.
-fn reset_of(berth: &Berth) -> String {
-    format!("reset of machine {}", berth.address)
-}
-
 fn send_error(error: &ClientError) -> SendError {
     SendError::new(error.failure(), error.arrival)
 }
@@ -276,7 +231,7 @@ impl Work for Release {
             (_, Err(cause)) => Verdict::failed(*cause),
             ("inventory", Ok(seen)) => self.inventory(&seen, eyes),
             ("machines", Ok(seen)) => released(&seen),
-            (_, Ok(seen)) => zero(&seen, eyes),
+            (_, Ok(seen)) => zero::look(&self.site, &seen, eyes),
         })
     }
 
@@ -293,24 +248,5 @@ impl Work for Release {
         let addresses: Vec<_> = nodes.map(|node| node.address.to_string()).collect();
         let command = format!("seaworthy talos probe {}", addresses.join(" "));
         vec![NextStep { command, tells: "shows which mode the machines are in".to_owned() }]
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use talos::client::Reason;
-
-    use super::*;
-
-    #[test]
-    fn silence_proves_nothing_but_of_a_container_that_was_reset() {
-        let silent = Mode::Unreachable(Reason::Refused);
-        assert!(rest(&silent, true, Some(CONTAINER)).is_ok());
-        assert!(rest(&silent, true, Some("metal")).is_err());
-        assert!(rest(&silent, true, None).is_err());
-        assert!(rest(&silent, false, None).is_ok());
-        assert!(rest(&Mode::Maintenance, true, Some("metal")).is_ok());
-        assert!(rest(&Mode::Configured(Owner::Us), false, None).is_err());
-        assert!(rest(&Mode::InTransition, true, Some(CONTAINER)).is_err());
     }
 }

@@ -2,7 +2,9 @@
 //! and wait for a config afterwards as they did before.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::thread;
 
 use engine::Backoff;
 use engine::laws::{Breadth, Effects, Time, Weather, World, keep, sail};
@@ -18,6 +20,10 @@ use crate::yard::Yard;
 /// A control plane does all that is done once, and a worker is closed until it
 /// has come up.
 const SHAPE: Shape = Shape { control_planes: 1, workers: 1 };
+
+/// How many calls and effects are all tried: the configs and the bootstrap. What
+/// comes later makes no difference to whoever wipes the machines.
+const FIRST: u64 = 3;
 
 /// A world in which a cluster is brought up on machines.
 struct Rising {
@@ -139,6 +145,65 @@ fn machines_are_released_whatever_happens() {
     let kept = kept.unwrap_or_else(|breaches| panic!("{breaches}"));
     println!("down of machines {SHAPE}: {kept}");
     assert!(kept.effects > 0 && kept.records > 2, "{kept}");
+}
+
+#[test]
+fn what_any_crash_of_up_has_left_is_released_without_a_resume_or_named() {
+    let part = Breadth { effects: 10, intents: 10, records: 10, ..Breadth::WHOLE };
+    let part = at_every_point_or(part);
+    crash_at("effect", Weather::crash_after_effect, part.effects, part.at_once);
+    crash_at("call", Weather::crash_after_intent, part.intents, part.at_once);
+    crash_at("record", Weather::crash_after_record, part.records, part.at_once);
+}
+
+/// Crashes `up` at the first few points of a kind, and then at every n-th of them.
+fn crash_at(what: &str, weather: fn(u64) -> Weather, nth: u64, at_once: usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let (next, crossed) = (AtomicU64::new(1), AtomicU64::new(0));
+    let point = || loop {
+        let number = next.fetch_add(1, Ordering::Relaxed);
+        if number <= FIRST || number.is_multiple_of(nth) {
+            return number;
+        }
+    };
+    let wreck = |number: u64| {
+        let state = folder.path().join(number.to_string());
+        let rising = Rising::new(&state, &Arc::default());
+        if sail(&rising, &state, weather(number)).outcome.is_some() {
+            return false;
+        }
+        released_or_named(rising, &state, &format!("after {what} {number}"));
+        crossed.fetch_add(1, Ordering::Relaxed);
+        true
+    };
+    thread::scope(|scope| {
+        for _ in 0..at_once {
+            scope.spawn(|| while wreck(point()) {});
+        }
+    });
+    let crossed = crossed.into_inner();
+    println!("down after a crash of up of machines {SHAPE}: crossed {crossed} of {what}s");
+    assert!(crossed >= FIRST, "{crossed} of {what}s");
+}
+
+/// What is proven is so. What is not is a worker that no control plane has signed:
+/// a resume brings one there.
+fn released_or_named(rising: Rising, state: &Path, when: &str) {
+    let sinking = Sinking { yard: rising.yard };
+    let down = sail(&sinking, state, Weather::FAIR);
+    let has_config = |name: &str| sinking.yard.world.node(name).unwrap().config().is_some();
+    if down.outcome == Some(RunOutcome::Proven) {
+        assert!(!has_config("w-1") && !has_config("cp-1"), "{when}");
+        // A machine that was given nothing may still be starting.
+        assert_eq!(settled(|| sinking.check()), Ok(()), "{when}");
+        return;
+    }
+    assert!(has_config("w-1") && !has_config("cp-1"), "{when}: {:?}", down.outcome);
+    let rising = Rising { yard: sinking.yard, expected: Arc::default() };
+    assert_eq!(sail(&rising, state, Weather::FAIR).outcome, Some(RunOutcome::Proven), "{when}");
+    let sinking = Sinking { yard: rising.yard };
+    assert_eq!(sail(&sinking, state, Weather::FAIR).outcome, Some(RunOutcome::Proven), "{when}");
+    assert_eq!(sinking.check(), Ok(()), "{when}");
 }
 
 /// A machine that was released is as good as new: the same file brings the

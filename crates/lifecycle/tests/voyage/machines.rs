@@ -105,6 +105,29 @@ async fn a_machine_that_does_not_come_back_is_not_taken_for_wiped() {
     assert!(waits(&yard, "w-1"), "{}", ran.text);
 }
 
+/// Nobody can reach a worker before a control plane has signed its certificate:
+/// that it does not answer is not taken for having nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_no_control_plane_has_signed_is_not_taken_for_wiped() {
+    let mut yard = Yard::new(17);
+    yard.node("cp-1").power_off();
+    yard.hopeless = Some(Name::Nodes);
+    let ran = yard.up(Some("config")).await;
+    fell(&ran, &Fall::check("nodes", "nodes", 302));
+    assert!(yard.node("w-1").config().is_some(), "{}", ran.text);
+    yard.node("cp-1").power_on();
+    let ran = yard.down().await;
+    fell(&ran, &Fall::check("zero", "zero", 302));
+    let told = "closed until a control plane signs its certificate";
+    assert!(ran.text.contains(told) && ran.text.contains("up --until config"), "{}", ran.text);
+    yard.hopeless = None;
+    let ran = yard.up(Some("config")).await;
+    assert!(ran.is_done, "{}", ran.text);
+    let ran = yard.down().await;
+    assert_eq!(ran.outcome, RunOutcome::Proven, "{}", ran.text);
+    assert!(NAMES.iter().all(|name| waits(&yard, name)), "{}", ran.text);
+}
+
 /// A machine that is switched off is waited for, and then named. With a bundle
 /// it could be a worker that is closed until a control plane answers.
 #[tokio::test(flavor = "multi_thread")]

@@ -59,11 +59,14 @@ pub struct Applied {
 // === impl Apply, Bootstrap, Reset ===
 
 impl Apply<'_> {
+    /// What the call is in journals.
+    pub const KIND: &'static str = "apply config to";
+
     /// Returns the call to get a permit for. The same config twice is the same
     /// as once.
     pub fn call(&self) -> Call {
         let request = self.config.yaml().reveal().as_bytes();
-        Call::new(CallClass::Idempotent, "apply config to", self.target, request)
+        Call::new(CallClass::Idempotent, Self::KIND, self.target, request)
     }
 }
 
@@ -76,10 +79,13 @@ impl Bootstrap<'_> {
 }
 
 impl Reset<'_> {
+    /// What the call is in journals.
+    pub const KIND: &'static str = "reset";
+
     /// Returns the call to get a permit for.
     pub fn call(&self) -> Call {
         let request = format!("graceful={} afterwards={:?}", self.graceful, self.afterwards);
-        Call::new(CallClass::Idempotent, "reset", self.target, request.as_bytes())
+        Call::new(CallClass::Idempotent, Self::KIND, self.target, request.as_bytes())
     }
 }
 
