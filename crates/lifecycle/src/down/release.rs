@@ -25,8 +25,7 @@ use talos::secrets::Bundle;
 use super::table::stage;
 use super::zero::{self, CONTAINER, has_config, reset_of};
 use crate::berth::Berth;
-use crate::hetzner::explain;
-use crate::{Site, bundle, codes};
+use crate::{Site, bundle};
 
 /// The stages of `down` for machines.
 pub const MACHINES_TABLE: &[engine::Stage] = &[
@@ -180,26 +179,20 @@ impl Release {
             evidence = evidence.fact(berth.name.clone(), sighting.mode.means());
         }
         for (berth, sighting) in seen {
-            let why = match sighting.mode {
-                Mode::Configured(Owner::Unknown) => "is missing",
+            let machine = vec![format!("{} at {} has a config", berth.name, berth.address)];
+            let cause = match sighting.mode {
+                Mode::Configured(Owner::Unknown) => bundle::missing(&self.site, machine),
                 Mode::Configured(Owner::Somebody) if has_config(berth, eyes) => {
-                    "is another one than before"
+                    bundle::replaced(&self.site, machine, sighting)
                 }
                 _ => continue,
             };
-            return Verdict::failed(self.no_bundle(berth, why).seen(evidence));
+            let so = "with the right bundle it can be reset from here; nothing was reset";
+            return Verdict::failed(cause.so(so).seen(evidence));
         }
         let ours = seen.iter().filter(|(_, it)| it.mode == Mode::Configured(Owner::Us)).count();
         evidence.summary = format!("{ours} to reset");
         Verdict::ready(evidence)
-    }
-
-    fn no_bundle(&self, berth: &Berth, why: &str) -> Cause {
-        let file = self.site.bundle_file();
-        Cause::new(codes::BUNDLE_LOST, format!("the secrets bundle {} {why}", file.display()))
-            .because([format!("{} at {} has a config", berth.name, berth.address)])
-            .so("with the right bundle it can be reset from here; nothing was reset")
-            .next(explain(codes::BUNDLE_LOST), "tells more")
     }
 }
 

@@ -37,10 +37,8 @@ pub(super) async fn preflight(site: &Site, eyes: &Eyes) -> Verdict {
     for (node, sighting) in &seen {
         evidence = evidence.fact(node.name.clone(), sighting.mode.word());
     }
-    let foreign: Vec<String> = seen.iter().filter_map(foreign).collect();
-    if !foreign.is_empty() {
-        let had_bundle = ours.is_some() || Berth::known(eyes).is_empty();
-        return Verdict::failed(not_ours(site, had_bundle, foreign).seen(evidence));
+    if let Some(cause) = foreign(site, &seen, &Berth::maybe_known(eyes)) {
+        return Verdict::failed(cause.so("nothing was sent to any machine").seen(evidence));
     }
     match seen.iter().find_map(|(node, sighting)| absent(node, sighting, ours.is_some())) {
         Some(verdict) => verdict,
@@ -48,24 +46,29 @@ pub(super) async fn preflight(site: &Site, eyes: &Eyes) -> Verdict {
     }
 }
 
-fn foreign((node, sighting): &(&NodePlan, Sighting)) -> Option<String> {
-    let has_another = matches!(sighting.mode, Mode::Configured(Owner::Somebody | Owner::Unknown));
-    has_another.then(|| format!("{} at {} has a config already", node.name, node.address))
-}
-
-/// A machine with a config that is not ours is somebody else's, unless this
-/// cluster had a bundle once and has none now.
-fn not_ours(site: &Site, had_bundle: bool, foreign: Vec<String>) -> Cause {
-    let file = site.bundle_file();
-    let (code, message) = if had_bundle {
-        (codes::NOT_OURS, "a machine belongs to another cluster".to_owned())
-    } else {
-        (codes::BUNDLE_LOST, format!("{} is missing, and machines have configs", file.display()))
-    };
-    Cause::new(code, message)
-        .because(foreign)
-        .so("nothing was sent to any machine")
-        .next(explain(code), "tells more")
+/// Says why machines have configs that are not ours. They are somebody else's,
+/// unless this cluster has had them: then it has lost its bundle, or another one
+/// stands in its place, which none of them takes.
+fn foreign(site: &Site, seen: &[(&NodePlan, Sighting)], known: &[Berth]) -> Option<Cause> {
+    let has_another =
+        |mode: &Mode| matches!(mode, Mode::Configured(Owner::Somebody | Owner::Unknown));
+    let foreign: Vec<_> = seen.iter().filter(|(_, it)| has_another(&it.mode)).collect();
+    let (_, first) = foreign.first()?;
+    let lines = foreign
+        .iter()
+        .map(|(node, _)| format!("{} at {} has a config already", node.name, node.address))
+        .collect();
+    if first.mode == Mode::Configured(Owner::Unknown) && !known.is_empty() {
+        return Some(bundle::missing(site, lines));
+    }
+    let takes_ours = seen.iter().any(|(_, it)| it.mode == Mode::Configured(Owner::Us));
+    let is_known = |node: &NodePlan| known.iter().any(|it| it.address == node.address);
+    Some(match foreign.iter().find(|(node, _)| is_known(node)) {
+        Some((_, shown)) if !takes_ours => bundle::replaced(site, lines, shown),
+        _ => Cause::new(codes::NOT_OURS, "a machine belongs to another cluster")
+            .because(lines)
+            .next(explain(codes::NOT_OURS), "tells more"),
+    })
 }
 
 /// Returns what to wait for where a machine does not answer. A worker that has

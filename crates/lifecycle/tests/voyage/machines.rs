@@ -73,6 +73,31 @@ async fn without_the_bundle_nothing_is_sent() {
     assert_eq!(ran.outcome, RunOutcome::Proven, "{}", ran.text);
 }
 
+/// The machines are this cluster's, and say so by what earlier runs have sent them.
+#[tokio::test(flavor = "multi_thread")]
+async fn another_bundle_in_its_place_is_not_another_cluster() {
+    let yard = Yard::new(18);
+    let ran = yard.up(Some("etcd")).await;
+    assert!(ran.is_done, "{}", ran.text);
+    let (bundle, before) = (yard.root().join("secrets.yaml"), yard.effects());
+    let kept = fs::read(&bundle).unwrap();
+    fs::remove_file(&bundle).unwrap();
+    new_bundle(2).save_new(&bundle).unwrap();
+    let up = yard.up(None).await;
+    fell(&up, &Fall::check("preflight", "preflight", 210));
+    let down = yard.down().await;
+    fell(&down, &Fall::check("inventory", "inventory", 210));
+    for ran in [up, down] {
+        for words in ["is another one than before", "was signed with the key", "the bundle is"] {
+            assert!(ran.text.contains(words), "{words}: {}", ran.text);
+        }
+    }
+    assert_eq!(yard.effects(), before, "nothing was sent to any machine");
+    fs::write(&bundle, kept).unwrap();
+    let ran = yard.up(Some("etcd")).await;
+    assert!(ran.is_done, "{}", ran.text);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn another_card_is_another_machine() {
     let mut yard = Yard::new(4);

@@ -163,7 +163,8 @@ fn a_wrong_bundle_is_named(yard: &Yard) {
     let other = ["gen", "secrets", "--force", "--output-file", &file];
     yard.talos.talosctl().run(&other).unwrap();
     let ran = yard.up(&[]);
-    told(&ran, 3, &["error[SW0205]", "cp-1", "nothing was sent to any machine"]);
+    told(&ran, 3, &["error[SW0210]", "is another one than before", "was signed with the key"]);
+    told(&ran, 3, &["cp-1", "nothing was sent to any machine"]);
     assert_eq!(yard.changes(), Vec::<String>::new(), "{ran}");
     let ran = yard.workplace.run(["down"]);
     told(&ran, 6, &["error[SW0210]", "is another one than before", "nothing was reset"]);
