@@ -71,6 +71,18 @@ pub const ETCD_WEDGED: Code = Code(319);
 pub const ENDPOINT_ASTRAY: Code = Code(320);
 /// Etcd was begun, and no control plane has it any more.
 pub const ETCD_GONE: Code = Code(321);
+/// A node's certificate does not hold at this time.
+pub const CERTIFICATE_NOT_NOW: Code = Code(322);
+/// A node's certificate is for other addresses.
+pub const CERTIFICATE_ELSEWHERE: Code = Code(323);
+/// A node does not take our certificate.
+pub const CERTIFICATE_REFUSED: Code = Code(324);
+/// What answers on a node's port does not speak as Talos does.
+pub const NOT_TALOS: Code = Code(325);
+/// A node refuses what it is asked for.
+pub const CALL_REFUSED: Code = Code(326);
+/// The Talos API of a node gives no answer.
+pub const NODE_NOT_ANSWERING: Code = Code(327);
 /// Pods on some nodes cannot reach each other.
 pub const DATAPATH_BROKEN: Code = Code(501);
 /// Names do not resolve in pods.

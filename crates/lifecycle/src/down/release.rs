@@ -12,7 +12,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{ActError, Check, Eyes, Hands, Pace, SendError, Sight, Work};
+use engine::{ActError, Check, Eyes, Hands, Pace, Sight, Work};
 use events::{
     Cause, CheckName, ClusterId, Digest, Evidence, Failure, Made, NextStep, Plan, Reach, Unit,
     Verdict,
@@ -25,6 +25,7 @@ use talos::secrets::Bundle;
 use super::table::stage;
 use super::zero::{self, CONTAINER, has_config, reset_of};
 use crate::berth::Berth;
+use crate::node_trouble::Asked;
 use crate::{Site, bundle};
 
 /// The stages of `down` for machines.
@@ -129,7 +130,9 @@ impl Release {
         let identity = self.site.talos_admin().clone();
         let told =
             async { berth.talos().authenticated(&identity).await?.platform_metadata().await };
-        let told = told.await.map_err(|error: ClientError| ActError::Failed(error.failure()))?;
+        let asked = Asked::new(&self.site, &berth.name);
+        let told = told.await;
+        let told = told.map_err(|error: ClientError| asked.unseen(error.class(), &error))?;
         let afterwards = match told.platform.as_str() {
             CONTAINER => Afterwards::Halt,
             _ => Afterwards::Reboot,
@@ -142,9 +145,10 @@ impl Release {
         };
         let (at, name) = (berth.talos(), target.clone());
         let send = move |permit| async move {
-            let client = at.authenticated(&identity).await.map_err(|error| send_error(&error))?;
+            let unsent = |error: ClientError| asked.unsent(error.class(), &error);
+            let client = at.authenticated(&identity).await.map_err(unsent)?;
             let reset = Reset { target: &name, graceful: false, afterwards };
-            client.reset(permit, &reset).await.map_err(|error| send_error(&error))?;
+            client.reset(permit, &reset).await.map_err(unsent)?;
             Ok(Made::default())
         };
         hands.ensure(call, look, send).await?;
@@ -205,10 +209,6 @@ fn released(seen: &[(Berth, Sighting)]) -> Verdict {
         [] => Verdict::ready(Evidence::new("no machine runs this cluster's config")),
         names => Verdict::not_yet(format!("{} still being wiped", names.join(", "))),
     }
-}
-
-fn send_error(error: &ClientError) -> SendError {
-    SendError::new(error.failure(), error.arrival)
 }
 
 impl Work for Release {

@@ -1,6 +1,6 @@
 //! `config`: every node has its machine config, and control planes prove it.
 
-use engine::{ActError, Hands, SendError, Sight};
+use engine::{ActError, Hands, Sight};
 use events::{Cause, Class, Evidence, Failure, Made, Role, Verdict};
 use spec::plan::NodePlan;
 use talos::client::{Apply, ClientError, Reason};
@@ -11,6 +11,7 @@ use super::nodes::machine_of;
 use crate::berth::Berth;
 use crate::hetzner::explain;
 use crate::machine_config::ConfigError;
+use crate::node_trouble::Asked;
 use crate::{Ground, Site, codes, machine_config, node_trouble};
 
 /// Whether the machine may have its config from an earlier call.
@@ -29,25 +30,29 @@ pub(super) async fn act(site: &Site, hands: &Hands, node: &NodePlan) -> Result<(
     let call = Apply { target: &target, config: &config }.call();
     let sent_before = Berth::of(node).was_taken(&machine, hands.eyes());
     let past = if hands.may_have_arrived(&call) { Past::MaybeSent } else { Past::NeverSent };
-    let pin = site.fingerprint(&node.name);
+    let (pin, asked) = (site.fingerprint(&node.name), Asked::new(site, &node.name));
     let look = async |_| match at.prove_admin(site.talos_admin()).await {
         Ok(_) => Ok(Sight::There(Made::default())),
         Err(error) => match error.reason {
             Reason::StillInMaintenance { spki } if pin == Some(spki) => Ok(Sight::NotThere),
             Reason::StillInMaintenance { .. } if pin.is_none() => Err(unidentified(node).into()),
-            Reason::StillInMaintenance { spki } => Err(another(&error, pin, spki).failure().into()),
+            Reason::StillInMaintenance { spki } => {
+                let error = another(&error, pin, spki);
+                Err(asked.unseen(error.class(), &error))
+            }
             Reason::Refused if sent_before => Ok(Sight::There(Made::default())),
-            _ => Err(unproven(site, node, &error, past)),
+            // Our certificate is always presented: that it did not arrive, no try mends.
+            Reason::CertificateRequired => Err(node_trouble::cause(site, node, &error).into()),
+            _ => Err(asked.unseen(past.class(&error), &error)),
         },
     };
-    let name = node.name.clone();
     let sending = {
-        let (config, target) = (config.clone(), target.clone());
+        let (config, target, asked) = (config.clone(), target.clone(), asked.clone());
         move |permit| async move {
-            let client = at.maintenance(pin).await.map_err(|error| send_error(&error, past))?;
+            let unsent = |error| asked.unsent(past.class(&error), &error);
+            let client = at.maintenance(pin).await.map_err(unsent)?;
             let apply = Apply { target: &target, config: &config };
-            let applied = client.apply_configuration(permit, &apply).await;
-            applied.map_err(|error| send_error(&error, past).named(refusal(&name, &error)))?;
+            client.apply_configuration(permit, &apply).await.map_err(unsent)?;
             Ok(Made::default())
         }
     };
@@ -93,31 +98,11 @@ fn unrendered(node: &NodePlan, error: &ConfigError) -> Failure {
     }
 }
 
-/// Names the cause where a node does not want its configuration: what is wrong
-/// with it is wrong with it the next time too.
-fn refusal(node: &str, error: &ClientError) -> Option<Cause> {
-    let Reason::InvalidConfig(why) = &error.reason else { return None };
-    let cause = Cause::new(codes::CONFIG_REFUSED, format!("{node} refuses its configuration"));
-    Some(cause.because([why.clone()]).next(explain(codes::CONFIG_REFUSED), "tells more"))
-}
-
 /// Another machine waits at the address than the one whose identity was proven.
 fn another(error: &ClientError, expected: Option<SpkiHash>, seen: SpkiHash) -> ClientError {
     let expected = Box::new(expected.unwrap_or(seen));
     let reason = Reason::OtherFingerprint { expected, seen: Box::new(seen) };
     ClientError { reason, ..error.clone() }
-}
-
-/// Says why a node does not let us administer it.
-fn unproven(site: &Site, node: &NodePlan, error: &ClientError, past: Past) -> ActError {
-    match node_trouble::cause(site, node, error) {
-        Some(cause) if !error.class().is_retryable() => cause.into(),
-        _ => Failure::of(past.class(error), error).into(),
-    }
-}
-
-fn send_error(error: &ClientError, past: Past) -> SendError {
-    SendError::new(Failure::of(past.class(error), error), error.arrival)
 }
 
 impl Past {
@@ -180,9 +165,8 @@ mod tests {
             (Reason::Refused, Class::Transient, Class::Transient),
         ] {
             let error = error(reason);
-            let class = |past| send_error(&error, past).failure.class;
-            assert_eq!(class(Past::NeverSent), never, "{}", error.reason);
-            assert_eq!(class(Past::MaybeSent), maybe, "{}", error.reason);
+            assert_eq!(Past::NeverSent.class(&error), never, "{}", error.reason);
+            assert_eq!(Past::MaybeSent.class(&error), maybe, "{}", error.reason);
         }
     }
 }

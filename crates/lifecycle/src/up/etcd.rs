@@ -11,6 +11,7 @@ use super::nodes::machine_of;
 use crate::etcd_opinion::Said;
 use crate::etcd_verdict::Known;
 use crate::hetzner::explain;
+use crate::node_trouble::Asked;
 use crate::{Site, codes, etcd_verdict, node_trouble};
 
 /// Under which names it is pinned whose bootstrap was accepted, or has come true.
@@ -41,15 +42,15 @@ pub(super) async fn act(site: &Site, hands: &Hands) -> Result<(), ActError> {
     };
     let at = site.talos(node).ok_or_else(|| Failure::transient("its address is not known yet"))?;
     let identity = site.talos_admin().clone();
-    let (of, name) = (node.clone(), target.clone());
+    let (asked, name) = (Asked::new(site, &node.name), target.clone());
     let send = move |permit| async move {
-        let client = at.authenticated(&identity).await.map_err(|error| send_error(&of, &error))?;
+        let client = at.authenticated(&identity).await.map_err(|error| unsent(&asked, &error))?;
         match client.bootstrap(permit, &Bootstrap { target: &name }).await {
             // Where there is an etcd on this node, the gate tells whether it is ours.
             Ok(()) | Err(ClientError { reason: Reason::AlreadyBootstrapped, .. }) => {
                 Ok(Made::default())
             }
-            Err(error) => Err(send_error(&of, &error)),
+            Err(error) => Err(unsent(&asked, &error)),
         }
     };
     let ensured = hands.ensure(call, look, send).await?;
@@ -75,21 +76,21 @@ async fn without(site: &Site, chosen: &str) -> Result<(), ActError> {
 
 /// A bootstrap that comes too early can be sent again; what it waits for has a
 /// name where it is still so in the end.
-fn send_error(node: &NodePlan, error: &ClientError) -> SendError {
-    let end = SendError::new(error.failure(), error.arrival);
+fn unsent(asked: &Asked, error: &ClientError) -> SendError {
+    let end = asked.unsent(error.class(), error);
     match error.reason {
-        Reason::BootstrapWedged => end.named(Some(etcd_verdict::wedged(&node.name))),
-        Reason::TimeNotInSync => end.in_the_end(Some(clock_not_set(node, error))),
+        Reason::BootstrapWedged => end.named(Some(etcd_verdict::wedged(&asked.name))),
+        Reason::TimeNotInSync => end.in_the_end(Some(clock_not_set(&asked.name, error))),
         _ => end,
     }
 }
 
-fn clock_not_set(node: &NodePlan, error: &ClientError) -> Cause {
-    let message = format!("the clock of {} is not in sync", node.name);
+fn clock_not_set(name: &str, error: &ClientError) -> Cause {
+    let message = format!("the clock of {name} is not in sync");
     Cause::new(codes::CLOCK_NOT_IN_SYNC, message)
         .because([format!("{error}: {}", error.reason)])
         .so("etcd is not started before a time server has set the clock")
-        .next(format!("talosctl -n {} time", node.name), "shows what it gets from which server")
+        .next(format!("talosctl -n {name} time"), "shows what it gets from which server")
         .next(explain(codes::CLOCK_NOT_IN_SYNC), "tells more")
 }
 

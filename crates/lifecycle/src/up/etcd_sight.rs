@@ -149,10 +149,7 @@ fn has_leader(heard: &[Heard<'_>]) -> Result<(), ActError> {
 pub(super) fn unheard(site: &Site, node: &NodePlan, error: &ClientError) -> ActError {
     let what = format!("{} does not say whether it runs etcd: {}", node.name, error.reason);
     let failure = Failure::transient(what);
-    match node_trouble::cause(site, node, error) {
-        Some(cause) => ActError::not_yet(failure, cause),
-        None => failure.into(),
-    }
+    ActError::not_yet(failure, node_trouble::cause(site, node, error))
 }
 
 /// There was an etcd, and its first machine waits for a bootstrap as if it were

@@ -12,7 +12,7 @@ use talos::probe::{Mode, Owner, Sighting, probe};
 
 use crate::berth::Berth;
 use crate::hetzner::explain;
-use crate::{Site, bundle, codes};
+use crate::{Site, bundle, codes, node_trouble};
 
 /// How long a machine may take to show itself.
 const LOOK: Duration = Duration::from_secs(5);
@@ -74,17 +74,20 @@ fn foreign(site: &Site, seen: &[(&NodePlan, Sighting)], known: &[Berth]) -> Opti
 /// Returns what to wait for where a machine does not answer. A worker that has
 /// our config from an earlier run is closed until a control plane answers.
 fn absent(node: &NodePlan, sighting: &Sighting, ran_before: bool) -> Option<Verdict> {
-    let (why, code) = match &sighting.mode {
+    let mode = &sighting.mode;
+    let (why, code) = match mode {
         Mode::Maintenance | Mode::Configured(_) => return None,
         Mode::Unreachable(Reason::Refused) if ran_before => return None,
-        Mode::Unreachable(Reason::Refused) => (Reason::Refused.to_string(), codes::NODE_REFUSES),
+        Mode::Unreachable(reason) => {
+            (reason.to_string(), node_trouble::named(&node.name, reason).0)
+        }
         Mode::InTransition => ("it takes its config".to_owned(), codes::NODE_REFUSES),
-        Mode::Unreachable(reason) => (reason.to_string(), codes::NODE_UNREACHABLE),
-        Mode::NotTalos(why) => (why.clone(), codes::NODE_UNREACHABLE),
+        Mode::NotTalos(why) => (why.clone(), codes::NOT_TALOS),
     };
     let what = format!("{} at {}: {why}", node.name, node.address);
     let cause = Cause::new(code, format!("{} cannot be reached", node.name))
         .because([what.clone()])
+        .so([mode.means().as_str(), mode.advice().unwrap_or_default()].join(" ").trim_end())
         .next(format!("seaworthy talos probe {}", node.address), "tells what answers there")
         .next(explain(code), "tells what to look at");
     Some(Verdict::not_yet(Because::new(what).in_the_end(cause)))

@@ -119,20 +119,21 @@ fn not_running(name: &str, etcd: Option<&Service>) -> Verdict {
 
 /// A node that says no is not looked at, which is never healthy.
 pub(super) fn unheard(name: &str, error: &ClientError) -> Verdict {
-    let named = match &error.reason {
+    if error.class().is_retryable() {
+        return Verdict::blind(error.failure());
+    }
+    let (code, message) = match &error.reason {
         // Whoever only looks does not know what was sent there.
         Reason::StillInMaintenance { .. } => {
-            Some((codes::STILL_IN_MAINTENANCE, format!("{name} waits for its config")))
+            (codes::STILL_IN_MAINTENANCE, format!("{name} waits for its config"))
         }
         reason => node_trouble::named(name, reason),
     };
-    match named {
-        Some((code, message)) if !error.class().is_retryable() => Verdict::failed(
-            Cause::new(code, message)
-                .because([error.reason.to_string()])
-                .next(format!("seaworthy talos probe {name}"), "shows which mode it is in")
-                .next(explain(code), "tells more"),
-        ),
-        _ => Verdict::blind(error.failure()),
-    }
+    Verdict::failed(
+        Cause::new(code, message)
+            .because([error.reason.to_string()])
+            .so(node_trouble::meant(&error.reason))
+            .next(format!("seaworthy talos probe {name}"), "shows which mode it is in")
+            .next(explain(code), "tells more"),
+    )
 }
