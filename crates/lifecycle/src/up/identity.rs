@@ -4,9 +4,10 @@
 use engine::Eyes;
 use events::{Cause, Evidence, Role, Verdict};
 use spec::plan::NodePlan;
-use talos::client::{Client, ClientError, Disk, Reason};
+use talos::client::{Client, ClientError, Reason};
 
-use super::{install_disk, nodes};
+use super::install_disk::{self, Disks};
+use super::nodes;
 use crate::berth::Berth;
 use crate::hetzner::{blind, explain};
 use crate::machine::Machine;
@@ -52,18 +53,21 @@ fn is_waiting_worker(node: &NodePlan, machine: &Machine, eyes: &Eyes, error: &Cl
         && Berth::of(node).was_taken(machine, eyes)
 }
 
-/// Lists the disks. A version that does not tell of them is no reason to stop.
-async fn disks(client: &Client) -> Result<Vec<Disk>, ClientError> {
+/// Lists the disks. That a version does not tell of them is no reason to stop.
+async fn disks(client: &Client) -> Result<Disks, ClientError> {
     match client.disks().await {
-        Err(error) if !error.class().is_retryable() => Ok(Vec::new()),
-        told => told,
+        Err(error) if Disks::are_not_told(&error.reason) => Ok(Disks::Untold(error.reason)),
+        told => Ok(Disks::Told(told?)),
     }
 }
 
 async fn identify(site: &Site, node: &NodePlan, machine: &Machine, client: &Client) -> Verdict {
     let asked = install_disk::asked(site, node);
     let seen = async {
-        let disks = if asked.is_some() { disks(client).await? } else { Vec::new() };
+        let disks = match asked {
+            Some(asked) => Some((asked, disks(client).await?)),
+            None => None,
+        };
         Ok::<_, ClientError>((client.platform_metadata().await?, client.links().await?, disks))
     };
     let (platform, links, disks) = match seen.await {
@@ -89,10 +93,10 @@ async fn identify(site: &Site, node: &NodePlan, machine: &Machine, client: &Clie
     for mac in machine.cards.iter().filter(|card| !has(card)) {
         wrong.push(format!("it has no network card {mac}"));
     }
-    wrong.extend(asked.and_then(|asked| install_disk::lacking(asked, &disks)));
-    let evidence = match disks.as_slice() {
-        [] => evidence,
-        disks => evidence.fact("disks", install_disk::told(disks)),
+    wrong.extend(disks.as_ref().and_then(|(asked, disks)| disks.lacking(asked)));
+    let evidence = match &disks {
+        Some((_, disks)) => evidence.fact("disks", disks.to_string()),
+        None => evidence,
     };
     if wrong.is_empty() {
         site.learn_fingerprint(&node.name, spki);

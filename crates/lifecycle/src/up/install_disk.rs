@@ -2,12 +2,53 @@
 //! not the one that is meant, or the file is wrong about it. Either way Talos
 //! would go on to say so where nobody listens, after it was given its secrets.
 
+use std::fmt;
+
 use events::Secret;
 use spec::plan::{DiskTraits, Hardware, InstallDisk, NodePlan};
-use talos::client::Disk;
+use talos::client::{Disk, Reason};
 use talos::config::MachineConfig;
 
 use crate::{MachinePatch, Site};
+
+/// What a machine tells of its disks.
+#[derive(Debug)]
+pub(super) enum Disks {
+    /// All that it has.
+    Told(Vec<Disk>),
+    /// Its version does not tell of them, in these words.
+    Untold(Reason),
+}
+
+impl Disks {
+    /// Whether an answer says that the node does not tell of disks at all. Any
+    /// other no is about this node or this call, and hides what is to be judged.
+    pub(super) fn are_not_told(reason: &Reason) -> bool {
+        matches!(reason, Reason::Unimplemented(_) | Reason::NotFound(_))
+    }
+
+    /// Says what the machine lacks, as far as its disks can be judged.
+    pub(super) fn lacking(&self, asked: &InstallDisk) -> Option<String> {
+        match self {
+            Self::Told(disks) => lacking(asked, disks),
+            Self::Untold(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Disks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Told(disks) if disks.is_empty() => {
+                f.write_str("none told, so that the install disk was not checked")
+            }
+            Self::Told(disks) => f.write_str(&told(disks)),
+            Self::Untold(why) => {
+                write!(f, "not told, so that the install disk was not checked ({why})")
+            }
+        }
+    }
+}
 
 /// Returns the disk that the cluster file asks for, where it alone says so.
 pub(super) fn asked<'a>(site: &Site, node: &'a NodePlan) -> Option<&'a InstallDisk> {
@@ -31,7 +72,7 @@ fn leave_it(patches: &[talos::config::patch::Patch]) -> bool {
 
 /// Says what a machine lacks, as far as its disks can be judged. Where it tells
 /// of none, as in a container, there is nothing to judge.
-pub(super) fn lacking(asked: &InstallDisk, disks: &[Disk]) -> Option<String> {
+fn lacking(asked: &InstallDisk, disks: &[Disk]) -> Option<String> {
     if disks.is_empty() {
         return None;
     }
@@ -52,7 +93,7 @@ pub(super) fn lacking(asked: &InstallDisk, disks: &[Disk]) -> Option<String> {
 }
 
 /// Lists disks in the words of the cluster file.
-pub(super) fn told(disks: &[Disk]) -> String {
+fn told(disks: &[Disk]) -> String {
     let line = |disk: &Disk| {
         let size = disk.size / 1_000_000_000;
         let named = [("model", &disk.model), ("serial", &disk.serial), ("wwid", &disk.wwid)];
@@ -161,6 +202,24 @@ spec:
             assert_eq!(lacking.is_none(), is_there, "{install}: {lacking:?}");
         }
         assert_eq!(lacking(&asks("{ disk: /dev/sdb }"), &[]), None, "a container tells of none");
+    }
+
+    /// That nothing could be judged stands in the evidence, and only a version
+    /// that has no such list is let through.
+    #[test]
+    fn a_check_that_was_left_out_is_told() {
+        let every = Reason::every();
+        let untold: Vec<_> = every.into_iter().filter(Disks::are_not_told).collect();
+        assert_eq!(untold.len(), 2, "{untold:?}");
+        for reason in untold {
+            let disks = Disks::Untold(reason.clone());
+            assert_eq!(disks.lacking(&asks("{ disk: /dev/sdb }")), None);
+            let told = disks.to_string();
+            assert!(told.starts_with("not told, ") && told.contains(&reason.to_string()), "{told}");
+        }
+        assert!(Disks::Told(Vec::new()).to_string().contains("was not checked"));
+        let told = Disks::Told(vec![disk("sda", 480_000_000_000)]).to_string();
+        assert!(told.starts_with("/dev/sda (480 GB"), "{told}");
     }
 
     #[test]

@@ -39,6 +39,10 @@ impl Reason {
             Code::FailedPrecondition if says("is not supported in") => Self::Unimplemented(said()),
             Code::FailedPrecondition => Self::NotYetAvailable(said()),
             Code::PermissionDenied if says("no request forwarding") => Self::NoForwarding,
+            // What a version has no resources of is refused to everybody.
+            Code::PermissionDenied if says("resource type") && says("is not supported") => {
+                Self::Unimplemented(said())
+            }
             Code::PermissionDenied | Code::Unauthenticated => Self::PermissionDenied(said()),
             Code::InvalidArgument => Self::InvalidArgument(said()),
             Code::Unimplemented => Self::Unimplemented(said()),
@@ -72,6 +76,7 @@ mod tests {
             (Code::FailedPrecondition, "another apply configuration is already in progress", Conflict, "another configuration"),
             (Code::FailedPrecondition, "configuration is already applied and node is rebooting", Transient, "the node restarts"),
             (Code::PermissionDenied, "not authorized", Permanent, "permission denied"),
+            (Code::PermissionDenied, "resource type \"Disks.block.talos.dev\" is not supported", Permanent, "not implemented here"),
             (Code::PermissionDenied, "no request forwarding", Permanent, "permission denied: no request forwarding"),
             (Code::FailedPrecondition, "bootstrap is not available yet", Transient, "not available yet"),
             (Code::Unimplemented, "bootstrap is only available on control plane nodes", Permanent, "not implemented here"),
