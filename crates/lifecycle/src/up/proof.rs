@@ -30,8 +30,29 @@ struct Question {
     host: String,
     port: u16,
     request: String,
-    expected: Option<String>,
+    expected: Expected,
     code: Code,
+}
+
+/// What must be answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Expected {
+    /// Whatever it is: the world outside says what it likes.
+    Anything,
+    /// One of these: behind a Service is any of the pods.
+    OneOf(Vec<String>),
+}
+
+impl Expected {
+    /// Says who answered instead of whom.
+    fn judge(&self, said: &str) -> Result<(), String> {
+        match self {
+            Self::OneOf(these) if these.iter().all(|it| it != said) => {
+                Err(format!("somebody else answered: {said}"))
+            }
+            Self::OneOf(_) | Self::Anything => Ok(()),
+        }
+    }
 }
 
 impl Question {
@@ -126,38 +147,43 @@ fn questions(
     let large = "x".repeat(LARGE);
     let domain = plan.system.domain.as_deref().unwrap_or("cluster.local");
     let service = format!("{}.{}.svc.{domain}", Datapath::SERVICE, datapath.mark().namespace());
+    let pods: Vec<_> = addresses.iter().map(|(node, _)| Datapath::pod_name(node)).collect();
     let mut questions = Vec::new();
     for (from, _) in addresses {
         for (to, ip) in addresses {
-            let question = |to: String, request: String, expected: Option<String>| Question {
+            let question = |to: String, request: String, expected: String| Question {
                 from: from.clone(),
                 to,
                 host: ip.clone(),
                 port: DATAPATH_PORT,
                 request,
-                expected,
+                expected: Expected::OneOf(vec![expected]),
                 code: codes::DATAPATH_BROKEN,
             };
-            questions.push(question(
-                to.to_string(),
-                "hostname".to_owned(),
-                Some(Datapath::pod_name(to)),
-            ));
+            let name = Datapath::pod_name(to);
+            questions.push(question(to.to_string(), "hostname".to_owned(), name));
             let echo = format!("echo?msg={large}");
-            questions.push(question(format!("{to}, large packets"), echo, Some(large.clone())));
+            questions.push(question(format!("{to}, large packets"), echo, large.clone()));
         }
-        let named = |host: &str, port, request: &str, code| Question {
+        questions.push(Question {
             from: from.clone(),
-            to: host.to_owned(),
-            host: host.to_owned(),
-            port,
-            request: request.to_owned(),
-            expected: None,
-            code,
-        };
-        questions.push(named(&service, DATAPATH_PORT, "hostname", codes::DATAPATH_BROKEN));
+            to: service.clone(),
+            host: service.clone(),
+            port: DATAPATH_PORT,
+            request: "hostname".to_owned(),
+            expected: Expected::OneOf(pods.clone()),
+            code: codes::DATAPATH_BROKEN,
+        });
         if let Egress::Page { host, port, path } = &plan.proof.egress {
-            questions.push(named(host, *port, path, codes::EGRESS_BROKEN));
+            questions.push(Question {
+                from: from.clone(),
+                to: host.clone(),
+                host: host.clone(),
+                port: *port,
+                request: path.clone(),
+                expected: Expected::Anything,
+                code: codes::EGRESS_BROKEN,
+            });
         }
     }
     questions
@@ -182,16 +208,13 @@ async fn ask(
     };
     let answer: Value = serde_json::from_slice(&answer).unwrap_or_default();
     let said = answer["responses"].as_array().and_then(|all| all.first()).and_then(Value::as_str);
-    Ok(match (said, expected) {
-        (None, _) => {
+    Ok(match said {
+        None => {
             let error =
                 answer["errors"].as_array().and_then(|all| all.first()).and_then(Value::as_str);
             Err(error.unwrap_or("no answer").to_owned())
         }
-        (Some(said), Some(expected)) if said != expected => {
-            Err(format!("somebody else answered: {said}"))
-        }
-        (Some(_), _) => Ok(()),
+        Some(said) => expected.judge(said),
     })
 }
 
@@ -230,4 +253,49 @@ fn unstable(mut verdict: Verdict) -> Verdict {
         because.in_the_end = Some(Box::new(cause));
     }
     verdict
+}
+
+#[cfg(test)]
+mod tests {
+    use events::{ClusterId, RunId};
+
+    use super::*;
+
+    const FILE: &str = "apiVersion: seaworthy.dev/v1
+kind: Cluster
+metadata: { name: demo }
+spec:
+  cloud:
+    machines:
+      network: 10.0.0.0/24
+      nodes: [{ name: cp-1, pool: control-plane, address: 10.0.0.1 }]
+  talos: { version: v1.14.1, install: { disk: /dev/sda } }
+  kubernetes: { version: v1.36.3 }
+  controlPlane: {}
+  addons: { cilium: {} }
+";
+
+    /// A page of somebody else at the address of a Service is no proof of it.
+    #[test]
+    fn behind_the_service_one_of_the_probe_pods_answers() {
+        let cluster = spec::read("cluster.yaml", FILE.as_bytes()).into_cluster();
+        let cluster = cluster.unwrap_or_else(|_| panic!("the file is right"));
+        let plan = spec::Plan::of(&cluster, ClusterId::NIL);
+        let nodes: Vec<NodeName> = vec!["cp-1".into(), "w-1".into()];
+        let addresses: Vec<_> =
+            nodes.iter().map(|node| (node.clone(), "10.244.0.1".to_owned())).collect();
+        let run = RunId::new(jiff::Timestamp::UNIX_EPOCH, 7);
+        let datapath = Datapath { run, nodes, image: String::new() };
+        let asked = questions(&plan, &datapath, &addresses);
+        let service = |it: &&Question| it.host.starts_with("probe.");
+        assert_eq!(asked.iter().filter(service).count(), 2, "every node asks for it");
+        for question in asked.iter().filter(service) {
+            assert_eq!(question.expected.judge("probe-cp-1"), Ok(()));
+            assert_eq!(question.expected.judge("probe-w-1"), Ok(()));
+            let other = question.expected.judge("<html>it works</html>");
+            assert_eq!(other, Err("somebody else answered: <html>it works</html>".to_owned()));
+        }
+        let to_cp = asked.iter().find(|it| it.to == "cp-1").expect("each asks for each");
+        assert!(to_cp.expected.judge("probe-w-1").is_err());
+    }
 }
