@@ -310,7 +310,8 @@ fn node_cases() -> Vec<Case> {
             HETZNER,
             &[(
                 "version: v1.14.1",
-                "version: v1.14.1, extensions: [siderolabs/gvisor, siderolabs/gvisor]",
+                "version: v1.14.1, installer: 'example.com/installer:v1.14.1', \
+                 extensions: [siderolabs/gvisor, siderolabs/gvisor]",
             )],
         ),
         case(
@@ -659,6 +660,16 @@ fn talos_cases() -> Vec<Case> {
             Rule::NoTpm,
             HETZNER,
             &[("version: v1.14.1", "version: v1.14.1, diskEncryption: { state: tpm }")],
+        ),
+        case(
+            Rule::NotBuilt,
+            HETZNER,
+            &[("version: v1.14.1", "version: v1.14.1, extensions: [siderolabs/gvisor]")],
+        ),
+        case(
+            Rule::NotBuilt,
+            MACHINES,
+            &[("version: v1.14.1", "version: v1.14.1, kernelArgs: [console=ttyS0]")],
         ),
         case(Rule::AnyDisk, MACHINES, &[("disk: /dev/sda", "diskSelector: {}")]),
         case(

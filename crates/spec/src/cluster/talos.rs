@@ -109,12 +109,12 @@ pub(crate) static TALOS: Shape = Shape {
         optional(
             "extensions",
             Kind::Scalars(Extension::FORMAT),
-            "System extensions that are built into the image.",
+            "System extensions that are built into the image. Nobody builds it here: `installer` names one that has them.",
         ),
         optional(
             "kernelArgs",
             Kind::Scalars(Text::FORMAT),
-            "Extra kernel arguments that are built into the image.",
+            "Extra kernel arguments that are built into the image. Nobody builds it here: `installer` names one that has them.",
         ),
         optional("patches", Kind::Maps(&PATCH), "Changes to the machine config, in this order."),
         optional(

@@ -82,6 +82,8 @@ pub enum Rule {
     NoTpm,
     /// A list of sources without one.
     NobodyMayEnter,
+    /// Something that must be in an image that nobody makes.
+    NotBuilt,
     /// A public network for private use.
     NotPrivate,
     /// Bytes that are not UTF-8.
@@ -214,6 +216,7 @@ impl Word for Rule {
         Self::NoIpv4,
         Self::NoTpm,
         Self::NobodyMayEnter,
+        Self::NotBuilt,
         Self::NotPrivate,
         Self::NotUtf8,
         Self::NowhereToSchedule,
@@ -292,6 +295,7 @@ impl Word for Rule {
         "no-ipv4",
         "no-tpm",
         "nobody-may-enter",
+        "not-built",
         "not-private",
         "not-utf8",
         "nowhere-to-schedule",

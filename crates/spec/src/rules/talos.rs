@@ -8,6 +8,7 @@ use crate::read::{Problem, Problems};
 
 pub(super) fn check(cluster: &Cluster, problems: &Problems) {
     check_extensions(cluster, problems);
+    check_built_in(cluster, problems);
     check_patches(cluster, problems);
     check_encryption(cluster, problems);
     check_installs(cluster, problems);
@@ -31,6 +32,40 @@ fn check_extensions(cluster: &Cluster, problems: &Problems) {
                 .related(first.span, "the first time"),
             );
         }
+    }
+}
+
+/// Nobody makes images yet: what must be built into one is in the one that is named,
+/// or nodes lack it without a word.
+fn check_built_in(cluster: &Cluster, problems: &Problems) {
+    let talos = &cluster.talos;
+    let pools = cluster.pools.iter().map(|pool| &pool.group);
+    let mut groups = pools.chain([&cluster.control_plane.group]);
+    if talos.installer.is_some() || groups.all(|group| group.installer.is_some()) {
+        return;
+    }
+    let extensions = talos.extensions.first().map(|it| (it.span, "extensions"));
+    let arguments = talos.kernel_args.first().map(|it| (it.span, "kernelArgs"));
+    for (span, key) in [extensions, arguments].into_iter().flatten() {
+        let problem = match cluster.cloud.kind() {
+            CloudKind::Machines => {
+                let message = format!("nobody builds `{key}` into the image");
+                Problem::error(Rule::NotBuilt, span, message)
+                    .label("name an `installer` that has it, or remove this")
+                    .note("nodes are installed from Talos' own image, which does not have it")
+                    .help("https://factory.talos.dev makes installers; `talos.installer` names one")
+            }
+            CloudKind::Hetzner => {
+                let message = format!("nobody builds `{key}` into the snapshot");
+                Problem::warning(Rule::NotBuilt, span, message)
+                    .label("make the snapshot from an image that has it")
+                    .note("servers boot from the snapshot that is in the project, as it is")
+                    .help("https://factory.talos.dev makes such images; naming the same one's installer in `talos.installer` says that the snapshot has it")
+            }
+            // Nothing is brought up there yet.
+            CloudKind::Proxmox => return,
+        };
+        problems.push(problem.follows_from(cluster.cloud.at()));
     }
 }
 
