@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use events::RunOutcome;
+use jiff::SignedDuration;
 use sim::talos::{Disk, NodeFacts, Stage};
 use spec::plan::Stage as Name;
 
@@ -40,6 +41,24 @@ async fn a_worker_that_is_there_before_the_control_plane_gets_its_config() {
     let ran = yard.up(Some("config")).await;
     assert!(ran.is_done, "{}", ran.text);
     assert!(yard.node("w-1").config().is_some());
+}
+
+/// A machine that has stood in a shelf shows a certificate of another time until
+/// its config tells it who knows the time.
+#[tokio::test(flavor = "multi_thread")]
+async fn machines_with_a_wrong_clock_get_their_config() {
+    let yard = Yard::new(17);
+    for (name, years) in [("cp-1", -20), ("w-1", 20)] {
+        yard.node(name).power_off();
+        let off = SignedDuration::from_hours(years * 365 * 24);
+        yard.world.turn(name, |knobs| knobs.clock_off_in_maintenance = off);
+        yard.node(name).power_on();
+    }
+    let ran = yard.up(Some("etcd")).await;
+    assert!(ran.is_done, "{}", ran.text);
+    for name in NAMES {
+        assert!(yard.node(name).config().is_some(), "{name}: {}", ran.text);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

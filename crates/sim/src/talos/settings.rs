@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use jiff::SignedDuration;
+
 use crate::{Clock, Effects, Tempo};
 
 /// What a node is started with, besides its facts.
@@ -73,6 +75,9 @@ pub struct Knobs {
     pub loses_client_certificates: bool,
     /// Its clock is never in sync.
     pub clock_out_of_sync: bool,
+    /// Its clock is so far ahead, or behind, until it has a configuration: the
+    /// dates of the certificate that it shows meanwhile are wrong.
+    pub clock_off_in_maintenance: SignedDuration,
     /// Its kubelet waits for a volume of this name that is never mounted.
     pub kubelet_volume: Option<String>,
     /// Its etcd never gets to join the others.
@@ -141,6 +146,7 @@ impl Default for Knobs {
             foreign_authority: false,
             loses_client_certificates: false,
             clock_out_of_sync: false,
+            clock_off_in_maintenance: SignedDuration::ZERO,
             kubelet_volume: None,
             cannot_join_etcd: false,
             own_etcd: false,

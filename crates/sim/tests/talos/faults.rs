@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use jiff::SignedDuration;
 use sim::talos::Stage;
 use tonic::Code;
 
@@ -62,6 +63,24 @@ async fn a_clock_that_is_not_in_sync() {
     );
     node.turn(|knobs| knobs.clock_out_of_sync = false);
     eventually("the bootstrap", async || client.bootstrap().await.ok()).await;
+}
+
+/// What nobody has signed is also not of this time; the certificate of the
+/// cluster, which the node gets after its clock is set, is.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_clock_that_is_off_in_maintenance_mode() {
+    let world = World::new("shelf");
+    let pair = world.secrets.talos.client("os:admin");
+    for (place, days, flaw) in [(13, -365, "Expired"), (14, 365, "NotValidYet")] {
+        let node = world.node_with("cp-1", [127, 90, 6, place], |s| {
+            s.knobs.clock_off_in_maintenance = SignedDuration::from_hours(days * 24);
+        });
+        node.reaches(Stage::Maintenance).await;
+        let told = Client::mutual(&node, &world.secrets.talos, &pair).await.err();
+        let told = format!("{told:?}");
+        assert!(told.contains(flaw), "{told}");
+        world.control_plane(&node).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -73,6 +73,11 @@ impl Reason {
             (CertificateError::ApplicationVerificationFailure, Some(expected)) => {
                 Self::OtherFingerprint { expected: Box::new(expected), seen: Box::new(facts.spki) }
             }
+            // Before its dates: nobody sets the clock of a node that waits for its
+            // config, and the certificate is not to be trusted either way.
+            _ if facts.common_name.as_deref() == Some(MAINTENANCE_NAME) => {
+                Self::StillInMaintenance { spki: facts.spki }
+            }
             (
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
                 _,
@@ -84,9 +89,6 @@ impl Reason {
                 | CertificateError::NotValidYetContext { .. },
                 _,
             ) => Self::NotAtThisTime(Box::new(facts)),
-            _ if facts.common_name.as_deref() == Some(MAINTENANCE_NAME) => {
-                Self::StillInMaintenance { spki: facts.spki }
-            }
             _ => Self::OtherAuthority(Box::new(facts)),
         }
     }

@@ -13,7 +13,7 @@ use talos::secrets::Bundle;
 use tonic::{Code, Status};
 
 use crate::config::machine_config;
-use crate::node::{Face, TestNode, short};
+use crate::node::{CLOCKS_OFF, Face, TestNode, short};
 use crate::permits::Permits;
 use crate::sample::{bundle, now, rng};
 
@@ -123,6 +123,19 @@ async fn a_node_still_in_maintenance_mode_is_not_a_mismatch() {
     let shown = node(&test).maintenance(None).await.unwrap().certificate().spki();
     let reason = refused(node(&test).authenticated(&admin(&bundle(1))).await.unwrap_err());
     assert_eq!(reason, Reason::StillInMaintenance { spki: shown });
+}
+
+/// Its certificate is looked at before its clock: the dates of one that nobody
+/// has signed say nothing.
+#[tokio::test]
+async fn a_node_in_maintenance_mode_is_known_whatever_its_clock_says() {
+    for year in CLOCKS_OFF {
+        let test = TestNode::start(Face::MaintenanceIn(year)).await;
+        let shown = node(&test).maintenance(None).await.unwrap().certificate().spki();
+        let reason = refused(node(&test).authenticated(&admin(&bundle(1))).await.unwrap_err());
+        assert_eq!(reason, Reason::StillInMaintenance { spki: shown }, "in {year}");
+        node(&test).maintenance(Some(shown)).await.unwrap();
+    }
 }
 
 /// The old server already shows the new certificate: `version` works and

@@ -11,7 +11,10 @@ use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
 use hyper_util::service::TowerToHyperService;
-use rcgen::{CertificateParams, DistinguishedName, DnType, Issuer, KeyPair, PKCS_ED25519, SanType};
+use rcgen::{
+    CertificateParams, DistinguishedName, DnType, Issuer, KeyPair, PKCS_ED25519, SanType,
+    date_time_ymd,
+};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig};
@@ -33,10 +36,15 @@ use tower::ServiceExt;
 
 use crate::answers::{Api, Script};
 
+/// The years that a clock without a battery begins in, and one that was set wrongly.
+pub(crate) const CLOCKS_OFF: [i32; 2] = [1980, 2090];
+
 /// What listens on the port.
 pub(crate) enum Face<'a> {
     /// A node in maintenance mode.
     Maintenance,
+    /// A node in maintenance mode whose clock stands at the beginning of this year.
+    MaintenanceIn(i32),
     /// A node with a config from this bundle.
     Configured(&'a Bundle),
     /// For a moment: the old server, which asks for nothing, with the new certificate.
@@ -62,9 +70,9 @@ impl TestNode {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let script = Arc::<Mutex<Script>>::default();
-        let admins_only = !matches!(face, Face::Maintenance | Face::Window(_));
+        let open = matches!(face, Face::Maintenance | Face::MaintenanceIn(_) | Face::Window(_));
         let (cut, _) = tokio::sync::watch::channel(());
-        let api = Api { script: script.clone(), admins_only, cut };
+        let api = Api { script: script.clone(), admins_only: !open, cut };
         let task = match face {
             Face::Closing => tokio::spawn(async move {
                 loop {
@@ -167,24 +175,32 @@ fn tls(face: &Face<'_>) -> ServerConfig {
         Face::Misnamed(bundle) => ("demo-cp-1", "10.0.64.11", Some(&bundle.os)),
         _ => ("maintenance-service.talos.dev", "127.0.0.1", None),
     };
-    let (leaf, key) = leaf(name, address, signer);
+    let mut params = of_server(name, address);
+    if let Face::MaintenanceIn(year) = face {
+        params.not_before = date_time_ymd(*year, 1, 1);
+        params.not_after = date_time_ymd(*year, 1, 2);
+    }
+    let (leaf, key) = leaf(params, signer);
     let mut config = builder.with_single_cert(vec![leaf], key).unwrap();
     config.alpn_protocols = vec![b"h2".to_vec()];
     config
 }
 
-/// In maintenance mode an authority without a name signs.
-fn leaf(
-    name: &str,
-    address: &str,
-    signer: Option<&Authority>,
-) -> (CertificateDer<'static>, PrivateKeyDer<'static>) {
-    let key = KeyPair::generate_for(&PKCS_ED25519).unwrap();
+fn of_server(name: &str, address: &str) -> CertificateParams {
     let mut params = CertificateParams::default();
     params.distinguished_name = DistinguishedName::new();
     params.distinguished_name.push(DnType::CommonName, name);
     params.subject_alt_names = vec![SanType::IpAddress(address.parse().unwrap())];
     params.use_authority_key_identifier_extension = true;
+    params
+}
+
+/// In maintenance mode an authority without a name signs.
+fn leaf(
+    params: CertificateParams,
+    signer: Option<&Authority>,
+) -> (CertificateDer<'static>, PrivateKeyDer<'static>) {
+    let key = KeyPair::generate_for(&PKCS_ED25519).unwrap();
     let leaf = if let Some(authority) = signer {
         let signing = KeyPair::from_pem(authority.key().pem().reveal()).unwrap();
         let der = CertificateDer::from(authority.certificate().der());

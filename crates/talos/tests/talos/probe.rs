@@ -7,7 +7,7 @@ use talos::client::Reason;
 use talos::pki::{Authority, Lifetime, PrivateKey};
 use talos::probe::{Mode, Owner, Sighting, probe};
 
-use crate::node::{Face, TestNode};
+use crate::node::{CLOCKS_OFF, Face, TestNode};
 use crate::sample::{bundle, now, rng};
 
 const DEADLINE: Duration = Duration::from_millis(900);
@@ -18,14 +18,17 @@ async fn look(address: SocketAddr, ours: Option<&talos::pki::Certificate>) -> Si
 
 #[tokio::test]
 async fn a_node_in_maintenance_mode() {
-    let test = TestNode::start(Face::Maintenance).await;
-    let sighting = look(test.address, Some(bundle(1).os.certificate())).await;
-    assert_eq!(sighting.mode, Mode::Maintenance);
-    assert!(!sighting.asks_for_certificate);
-    let evidence = serde_json::to_value(sighting.evidence()).unwrap();
-    assert_eq!(evidence["summary"], format!("{} is maintenance", test.address));
-    let facts = evidence["facts"].to_string();
-    assert!(facts.contains("CN=maintenance-service.talos.dev"), "{facts}");
+    let off = CLOCKS_OFF.map(Face::MaintenanceIn);
+    for face in [Face::Maintenance].into_iter().chain(off) {
+        let test = TestNode::start(face).await;
+        let sighting = look(test.address, Some(bundle(1).os.certificate())).await;
+        assert_eq!(sighting.mode, Mode::Maintenance);
+        assert!(!sighting.asks_for_certificate);
+        let evidence = serde_json::to_value(sighting.evidence()).unwrap();
+        assert_eq!(evidence["summary"], format!("{} is maintenance", test.address));
+        let facts = evidence["facts"].to_string();
+        assert!(facts.contains("CN=maintenance-service.talos.dev"), "{facts}");
+    }
 }
 
 #[tokio::test]

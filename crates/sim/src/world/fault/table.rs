@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use jiff::SignedDuration;
+
 use super::{Expected, Fault, PLEG, Turn, Wound};
 use crate::hetzner::{Access, ForeignCluster, HealthChecks, Known, Shortage, Throttle};
 
@@ -65,6 +67,16 @@ pub const FAULTS: &[Fault] = &[
         wound: Wound::Heals,
         turn: |world, cast, turn| {
             world.turn(cast.first(), |knobs| knobs.clock_out_of_sync = turn.strikes());
+        },
+    },
+    Fault {
+        name: "clock-unset-at-first",
+        does: "the clock of the last node is twenty years behind until it has its config",
+        expected: Expected::Proven,
+        wound: Wound::Heals,
+        turn: |world, cast, turn| {
+            let off = turn.or_normal(TWENTY_YEARS_AGO);
+            world.turn(cast.last(), |knobs| knobs.clock_off_in_maintenance = off);
         },
     },
     Fault {
@@ -448,6 +460,9 @@ pub const FAULTS: &[Fault] = &[
 ];
 
 const ORDER: &str = "POST /servers";
+
+/// Where a clock without a battery begins, more or less.
+const TWENTY_YEARS_AGO: SignedDuration = SignedDuration::from_hours(-20 * 365 * 24);
 
 /// A node's certificate alone is longer.
 const MIDDLE_OF_A_HANDSHAKE: u64 = 300;
