@@ -10,8 +10,9 @@ use talos::config::{Cluster, MachineConfig, Node};
 use talos::credentials::{Context, Identity, Role, Talosconfig};
 use talos::secrets::Bundle;
 
-use crate::config::{node, plain};
+use crate::config::{documents, node, plain};
 use crate::judged::{contract, generated};
+use crate::newest_form::{Explanations, NAMED, as_one};
 use crate::sample::{bundle, now, rng};
 use crate::talosctl::Judge;
 
@@ -71,13 +72,22 @@ impl DryRun<'_> {
     fn there_and_back(&self, cluster: &Cluster, node: &Node, address: &str) -> String {
         let newest = theirs(self.judge, NEWEST, &self.bundle, cluster, node);
         let ours = self.ours(cluster, node);
-        self.look(&newest, address);
         self.apply(&newest, address, &self.admin());
         let changes = self.look(&newest, address);
         assert!(changes.contains("No changes."), "it runs the newest form: {changes}");
-        self.look(&ours, address);
+        self.is_explained(&newest, &self.look(&ours, address));
         self.apply(&ours, address, &self.admin());
         self.look(&theirs(self.judge, NEWEST - 1, &self.bundle, cluster, node), address)
+    }
+
+    /// The node's own words about what ours would change of the newest form, put
+    /// into effect here, make of it just what the list of differences says.
+    fn is_explained(&self, newest: &str, changes: &str) {
+        let before = self.judge.canonical_text(newest).unwrap();
+        let after = as_one(documents(&put_into_effect(&before, changes)));
+        let mut explanations = Explanations::new().and(NAMED, &[]);
+        let wrong = explanations.wrong(&documents(&before), &after);
+        assert_eq!(wrong, Vec::<String>::new(), "{changes}");
     }
 
     fn admin(&self) -> [&str; 2] {
@@ -105,6 +115,54 @@ impl DryRun<'_> {
             if output.status.success() { Ok(said) } else { Err(said) }
         })
     }
+}
+
+/// Applies a unified diff. Whatever it shows of the old text has to be there.
+fn put_into_effect(old: &str, diff: &str) -> String {
+    let old: Vec<_> = old.lines().collect();
+    let mut new = Vec::new();
+    let mut at = 0;
+    let mut lines = diff.lines().skip_while(|line| !line.starts_with("@@ "));
+    while let Some(head) = lines.next().filter(|line| line.starts_with("@@ ")) {
+        let (from, mut gone, mut come) = ranges(head);
+        new.extend_from_slice(&old[at..from]);
+        at = from;
+        while gone + come > 0 {
+            let line = lines.next().expect("a part is as long as its head says");
+            let (mark, text) = line.split_at_checked(1).unwrap_or((" ", ""));
+            if mark != "+" {
+                assert_eq!(old.get(at), Some(&text), "line {}", at + 1);
+                (at, gone) = (at + 1, gone - 1);
+            }
+            if mark != "-" {
+                new.push(text);
+                come -= 1;
+            }
+        }
+    }
+    assert!(at > 0, "no diff: {diff}");
+    new.extend_from_slice(&old[at..]);
+    new.join("\n")
+}
+
+/// Reads where a part of a diff begins in the old text, and how many lines it has
+/// of the old one and of the new one.
+fn ranges(head: &str) -> (usize, usize, usize) {
+    let mut words = head.split([' ', '-', '+', '@']).filter(|word| !word.is_empty());
+    let mut range = || {
+        let (from, count) = words.next().map(|word| word.split_once(',').unwrap_or((word, "1")))?;
+        Some((from.parse::<usize>().ok()?, count.parse().ok()?))
+    };
+    let parsed = range().and_then(|(from, gone)| Some((from.saturating_sub(1), gone, range()?.1)));
+    parsed.unwrap_or_else(|| panic!("{head}"))
+}
+
+#[test]
+fn a_diff_is_put_into_effect() {
+    let old = "a\nb\nc\nd\ne\nf\n";
+    let diff =
+        "said\n--- a\n+++ b\n@@ -1,3 +1,2 @@\n a\n-b\n c\n@@ -5 +4,2 @@\n-e\n+E\n+--- e\n\nmore\n";
+    assert_eq!(put_into_effect(old, diff), "a\nc\nd\nE\n--- e\nf");
 }
 
 #[track_caller]

@@ -17,7 +17,7 @@ use crate::config::{differences, documents, equipped, node, ours, particular, pl
 use crate::sample::bundle;
 use crate::talosctl::Judge;
 
-const ROLES: [Role; 2] = [Role::ControlPlane, Role::Worker];
+pub(crate) const ROLES: [Role; 2] = [Role::ControlPlane, Role::Worker];
 
 pub(crate) fn word(role: Role) -> &'static str {
     match role {
@@ -146,11 +146,11 @@ const NO_DISK: &str = "machine: {install: {disk: {$patch: delete}}}";
 /// What the golden files were made with, and we have no input for.
 const OVERRIDES: &str = "\
 machine:
-  install: {extraKernelArgs: [foo=bar, bar=baz]}
   sysctls: {foo: bar}
 cluster:
   network: {cni: {name: custom, urls: ['https://example.com/cni.yaml']}}
 ";
+const OVERRIDES_BEFORE_14: &str = "machine: {install: {extraKernelArgs: [foo=bar, bar=baz]}}";
 const OVERRIDES_OF_CONTROL_PLANES: &str = "\
 cluster:
   allowSchedulingOnControlPlanes: true
@@ -178,45 +178,63 @@ fn overridden(minor: u32) -> Cluster {
     }
 }
 
-/// Says how ours differs from a golden file, after patches.
-fn beside(
-    folder: &Path,
-    flavour: &str,
-    minor: u32,
-    (cluster, node): (&Cluster, &Node),
-    patches: &[&str],
-) -> Vec<String> {
-    let bundle = Bundle::load(&folder.join("secrets.yaml")).unwrap();
-    let name = format!("v1.{minor}/{flavour}-{}.yaml", word(node.role));
-    let theirs = fs::read_to_string(folder.join(name)).unwrap();
-    let read = |patch: &&str| Patch::read("a patch", patch).unwrap();
-    let patches: Vec<_> = patches.iter().map(read).collect();
-    let config = MachineConfig::render(&bundle, cluster, node).unwrap();
-    let ours = config.patched(&patches).unwrap();
-    between(&documents(&theirs), &documents(ours.yaml().reveal()))
+/// The golden files of a contract, for one role.
+pub(crate) struct Golden<'a> {
+    pub(crate) folder: &'a Path,
+    pub(crate) minor: u32,
+    pub(crate) role: Role,
 }
 
+impl Golden<'_> {
+    /// Returns the documents that were made of few wishes, and ours after patches.
+    pub(crate) fn base(&self, patches: &[&str]) -> (Vec<Value>, Vec<Value>) {
+        self.beside("base", &golden_cluster(self.minor), &node(self.role), patches)
+    }
+
+    /// Returns those that were made of many wishes, and ours after patches.
+    pub(crate) fn overrides(&self, patches: &[&str]) -> (Vec<Value>, Vec<Value>) {
+        let mut node = node(self.role);
+        node.install.disk = InstallDisk::Device("/dev/vda".to_owned());
+        let planes = (self.role == Role::ControlPlane).then_some(OVERRIDES_OF_CONTROL_PLANES);
+        let patches: Vec<_> =
+            [OVERRIDES].into_iter().chain(planes).chain(patches.to_vec()).collect();
+        self.beside("overrides", &overridden(self.minor), &node, &patches)
+    }
+
+    fn beside(
+        &self,
+        flavour: &str,
+        cluster: &Cluster,
+        node: &Node,
+        patches: &[&str],
+    ) -> (Vec<Value>, Vec<Value>) {
+        let bundle = Bundle::load(&self.folder.join("secrets.yaml")).unwrap();
+        let name = format!("v1.{}/{flavour}-{}.yaml", self.minor, word(self.role));
+        let theirs = fs::read_to_string(self.folder.join(name)).unwrap();
+        let read = |patch: &&str| Patch::read("a patch", patch).unwrap();
+        let patches: Vec<_> = patches.iter().map(read).collect();
+        let config = MachineConfig::render(&bundle, cluster, node).unwrap();
+        let ours = config.patched(&patches).unwrap();
+        (documents(&theirs), documents(ours.yaml().reveal()))
+    }
+}
+
+/// Those of 1.14 have another form: see [`crate::newest_form`].
 #[test]
 fn golden_files_are_ours_with_patches() {
     let Some(folder) = rig::need::binary("talos-golden") else { return };
     // Mirrors stay where every version finds them.
     let mirrors: &[&str] = &["+.machine.registries", "-RegistryMirrorConfig"];
+    let mounts = fs::read_to_string(folder.join("patch-pre14.yaml")).unwrap();
     for (minor, role) in (8..=13).flat_map(|minor| ROLES.map(|role| (minor, role))) {
+        let golden = Golden { folder: &folder, minor, role };
         let without = without_our_own(minor);
-        let base = (&golden_cluster(minor), &node(role));
-        let found = beside(&folder, "base", minor, base, &[NO_DISK, &without]);
-        assert_eq!(found, Vec::<String>::new(), "base 1.{minor} {role:?}");
-
-        let mounts = fs::read_to_string(folder.join("patch-pre14.yaml")).unwrap();
-        let mut patches = vec![OVERRIDES, &without, &mounts];
-        if role == Role::ControlPlane {
-            patches.push(OVERRIDES_OF_CONTROL_PLANES);
-        }
-        let mut node = node(role);
-        node.install.disk = InstallDisk::Device("/dev/vda".to_owned());
-        let found = beside(&folder, "overrides", minor, (&overridden(minor), &node), &patches);
+        let (theirs, ours) = golden.base(&[NO_DISK, &without]);
+        assert_eq!(between(&theirs, &ours), Vec::<String>::new(), "base 1.{minor} {role:?}");
+        let patches = [OVERRIDES_BEFORE_14, &without, &mounts];
+        let (theirs, ours) = golden.overrides(&patches);
         let expected = if minor < 12 { &[] } else { mirrors };
-        assert_eq!(found, expected, "overrides 1.{minor} {role:?}");
+        assert_eq!(between(&theirs, &ours), expected, "overrides 1.{minor} {role:?}");
     }
 }
 

@@ -7,6 +7,9 @@ use rig::talos::Talosctl;
 use serde_json::Value;
 use tempfile::TempDir;
 
+/// A patch that changes nothing.
+const NOTHING: &str = "apiVersion: v1alpha1\nkind: KmsgLogConfig\nname: nowhere\n$patch: delete\n";
+
 /// talosctl with a folder for what it is given.
 pub(crate) struct Judge {
     ctl: Talosctl,
@@ -41,6 +44,21 @@ impl Judge {
 
     /// Returns the documents of a config after its patches.
     pub(crate) fn patch(&self, config: &str, patches: &[&str]) -> Result<Vec<Value>, String> {
+        self.patched(config, patches).map(|text| serde_saphyr::from_multiple(&text).unwrap())
+    }
+
+    /// Returns the documents as talosctl itself would write them: what two
+    /// spellings of the same config have in common.
+    pub(crate) fn canonical(&self, config: &str) -> Result<Vec<Value>, String> {
+        self.patch(config, &[NOTHING])
+    }
+
+    /// Returns the same as a text.
+    pub(crate) fn canonical_text(&self, config: &str) -> Result<String, String> {
+        self.patched(config, &[NOTHING])
+    }
+
+    fn patched(&self, config: &str, patches: &[&str]) -> Result<String, String> {
         let config = self.file("config.yaml", config);
         let mut args = vec!["machineconfig".to_owned(), "patch".to_owned(), config];
         for (number, patch) in patches.iter().enumerate() {
@@ -48,14 +66,6 @@ impl Judge {
             args.extend(["--patch".to_owned(), format!("@{file}")]);
         }
         let args: Vec<_> = args.iter().map(String::as_str).collect();
-        self.run(&args).map(|text| serde_saphyr::from_multiple(&text).unwrap())
-    }
-
-    /// Returns the documents as talosctl itself would write them: what two
-    /// spellings of the same config have in common.
-    pub(crate) fn canonical(&self, config: &str) -> Result<Vec<Value>, String> {
-        const NOTHING: &str =
-            "apiVersion: v1alpha1\nkind: KmsgLogConfig\nname: nowhere\n$patch: delete\n";
-        self.patch(config, &[NOTHING])
+        self.run(&args)
     }
 }
