@@ -19,7 +19,7 @@ pub(crate) struct Script {
     /// The answer to everything.
     pub(crate) status: Option<Status>,
     /// A failure inside an answer that is good as a whole.
-    pub(crate) inner: Option<(Code, &'static str)>,
+    pub(crate) inner: Option<Inner>,
     /// No answer at all.
     pub(crate) hang: bool,
     /// The head of an answer, and then nothing.
@@ -32,6 +32,13 @@ pub(crate) struct Script {
     pub(crate) applied: Option<(Vec<u8>, i32)>,
     /// What the kubeconfig's archive holds.
     pub(crate) archive: Vec<u8>,
+}
+
+/// How a node's failure is told: by a status, in words, or by both.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Inner {
+    pub(crate) status: Option<(Code, &'static str)>,
+    pub(crate) error: &'static str,
 }
 
 #[derive(Clone)]
@@ -62,14 +69,15 @@ impl Api {
         if let Some(status) = status {
             return Err(status);
         }
-        Ok(inner.map(|(code, message)| common::Metadata {
+        let status = |(code, message): (Code, &str)| rpc::Status {
+            code: code as i32,
+            message: message.to_owned(),
+            ..Default::default()
+        };
+        Ok(inner.map(|inner| common::Metadata {
             hostname: "demo-cp-1".to_owned(),
-            error: message.to_owned(),
-            status: Some(rpc::Status {
-                code: code as i32,
-                message: message.to_owned(),
-                ..Default::default()
-            }),
+            error: inner.error.to_owned(),
+            status: inner.status.map(status),
         }))
     }
 }

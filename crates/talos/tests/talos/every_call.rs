@@ -13,6 +13,7 @@ use talos::credentials::{Identity, Role};
 use tokio::time::Instant;
 use tonic::{Code, Status};
 
+use crate::answers::Inner;
 use crate::config::machine_config;
 use crate::node::{Face, TestNode, short};
 use crate::permits::Permits;
@@ -149,23 +150,38 @@ async fn a_change_that_nobody_waits_for_is_still_carried_out() {
 
 #[tokio::test]
 async fn a_failure_inside_a_good_answer_is_a_failure() {
+    const SAID: &str = "no connection to the node";
+    let unavailable = Some((Code::Unavailable, SAID));
+    let rows = [
+        // As apid tells it.
+        (unavailable, SAID, Code::Unavailable),
+        (unavailable, "", Code::Unavailable),
+        (None, SAID, Code::Unknown),
+        (Some((Code::Ok, "")), SAID, Code::Unknown),
+    ];
     let bundle = bundle(1);
-    let (test, permits) = (TestNode::start(Face::Configured(&bundle)).await, Permits::new());
-    test.set(|script| {
-        script.inner = Some((Code::Unavailable, "no connection to the node"));
-        script.archive = vec![0; 300];
-    });
-    let client = connected(&test).await;
-    let mut calls = calls(&client, &permits).await;
-    // Only this service has messages with a node's failure in them.
-    calls.truncate(12);
-    for (name, error) in all(calls).await {
-        let expected = Reason::Unavailable("no connection to the node".to_owned());
-        assert_eq!(error.reason, expected, "{name}");
+    for (status, error, code) in rows {
+        let inner = Inner { status, error };
+        let expected = match code {
+            Code::Unavailable => Reason::Unavailable(SAID.to_owned()),
+            _ => Reason::Status { code, message: SAID.to_owned() },
+        };
+        let (test, permits) = (TestNode::start(Face::Configured(&bundle)).await, Permits::new());
+        test.set(|script| {
+            script.inner = Some(inner);
+            script.archive = vec![0; 300];
+        });
+        let client = connected(&test).await;
+        let mut calls = calls(&client, &permits).await;
+        // Only this service has messages with a node's failure in them.
+        calls.truncate(12);
+        for (name, error) in all(calls).await {
+            assert_eq!(error.reason, expected, "{name}, told by {inner:?}");
+        }
+        let mut happenings = client.happenings(Since::Now, Duration::from_secs(3)).await.unwrap();
+        let error = happenings.next().await.unwrap_err();
+        assert_eq!(error.reason, expected, "told by {inner:?}");
     }
-    let mut happenings = client.happenings(Since::Now, Duration::from_secs(3)).await.unwrap();
-    let error = happenings.next().await.unwrap_err();
-    assert!(matches!(error.reason, Reason::Unavailable(_)), "{error:?}");
 }
 
 #[tokio::test]
