@@ -115,7 +115,7 @@ impl TalosNode {
         run.write(&format!("{name}/config.json"), format!("{:#}\n", bundle.config()))?;
         let process = create(&folder, name)?;
         run.note(|record| record.processes.push((name.to_owned(), process)))?;
-        connect(process, berth, &interface(run.id(), name), address)?;
+        connect(process, berth, &interface(run.id(), address), address)?;
         run_tool(runc(&folder).args(["start", name]))?;
         Ok(Self { name: name.to_owned(), address, process, folder })
     }
@@ -179,12 +179,12 @@ fn connect(
     Ok(())
 }
 
-/// Returns the name of the outer end of a node's cable; fifteen letters are
-/// all that there is room for. It goes with the node's network.
-fn interface(run: &str, node: &str) -> String {
-    let mut name = format!("t{run}{}", node.replace('-', ""));
-    name.truncate(15);
-    name
+/// Returns the name of the outer end of a node's cable: its place in the run's
+/// network, because fifteen letters are too few for its own name. It goes with
+/// the node's network.
+fn interface(run: &str, address: Ipv4Addr) -> String {
+    let [.., place] = address.octets();
+    format!("t{run}n{place}")
 }
 
 fn runc(folder: &Path) -> Command {
@@ -195,11 +195,17 @@ fn runc(folder: &Path) -> Command {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
+    /// The kernel takes fifteen letters, and no name twice.
     #[test]
-    fn cables_have_names_that_the_kernel_takes() {
-        assert_eq!(interface("0a1b2c3d", "cp-1"), "t0a1b2c3dcp1");
-        assert_eq!(interface("0a1b2c3d", "a-long-name-of-a-node").len(), 15);
+    fn every_cable_of_a_run_has_a_name_of_its_own() {
+        let places = 0..=u8::MAX;
+        let name = |place| interface("0a1b2c3d", Ipv4Addr::new(10, 88, 0, place));
+        let names: BTreeSet<_> = places.clone().map(name).collect();
+        assert_eq!(names.len(), places.count());
+        assert!(names.iter().all(|name| name.len() <= 15), "{names:?}");
     }
 }
