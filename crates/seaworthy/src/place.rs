@@ -1,7 +1,8 @@
 //! Where a node or an API is, as people write it.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
+use std::time::Duration;
 
 use ::talos::client::Node;
 
@@ -54,6 +55,18 @@ impl Place {
         if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
     }
 
+    /// Asks for its address, and waits no longer than `within`. A name is then
+    /// still asked for by a thread that nobody can stop: the runtime is not to
+    /// be waited for either.
+    pub(crate) async fn resolve(&self, within: Duration) -> Result<SocketAddr, String> {
+        let asked = tokio::net::lookup_host((self.host.as_str(), self.port));
+        match tokio::time::timeout(within, asked).await {
+            Ok(Ok(mut found)) => found.next().ok_or_else(|| "the name has no address".to_owned()),
+            Ok(Err(error)) => Err(format!("the name cannot be resolved: {error}")),
+            Err(_) => Err("the name was not resolved in time".to_owned()),
+        }
+    }
+
     /// Returns it as an endpoint of a talosconfig, which says no usual port.
     pub(crate) fn endpoint(&self) -> String {
         if self.port == Node::PORT { self.host.clone() } else { self.authority() }
@@ -101,6 +114,18 @@ mod tests {
         assert_eq!(read("fe80::5%eth0"), is("fe80::5%eth0", 50000));
         assert_eq!(read("cp-1.example:9"), is("cp-1.example", 9));
         assert_eq!(read("cp-1"), is("cp-1", 50000));
+    }
+
+    /// An address is there at once; a name takes a thread, and so longer than nothing.
+    #[tokio::test]
+    async fn a_name_is_waited_for_as_long_as_said() {
+        let resolve = async |text: &str| {
+            text.parse::<Place>().unwrap().resolve(Duration::ZERO).await.map(|it| it.to_string())
+        };
+        assert_eq!(resolve("10.0.0.5:1").await, Ok("10.0.0.5:1".to_owned()));
+        assert_eq!(resolve("[fd00::5]").await, Ok("[fd00::5]:50000".to_owned()));
+        let late = Err("the name was not resolved in time".to_owned());
+        assert_eq!(resolve("localhost").await, late);
     }
 
     #[test]

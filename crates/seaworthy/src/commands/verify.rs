@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
-use std::net::{IpAddr, ToSocketAddrs as _};
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,6 +10,7 @@ use std::time::Duration;
 use clap::Args;
 use engine::{Chance, StateFolder, Until};
 use events::{Clock, StageName};
+use futures::future::join_all;
 use lifecycle::verify::{self, Acquaintance, Circumstances, ControlPlanes, Verify};
 use objects::{Access, ApiError, Trouble, Unreachable};
 use serde_json::Value;
@@ -64,6 +65,9 @@ struct Met {
 /// The pause between two tries to meet a cluster.
 const PAUSE: Duration = Duration::from_secs(2);
 
+/// How long the names of endpoints may take, all together.
+const RESOLVED_WITHIN: Duration = Duration::from_secs(5);
+
 pub(crate) fn run(args: &VerifyArgs, shared: &Shared, ui: &Ui) -> Result<(), CommandError> {
     if args.print_rbac {
         return print(&verify::cluster_role(&args.gates), ui);
@@ -112,16 +116,20 @@ fn order(
 /// Returns the control planes that a talosconfig leads to.
 fn control_planes(file: &Path) -> Result<ControlPlanes, CommandError> {
     let context = authority::context(file)?;
+    let runtime = tokio::runtime::Runtime::new()?;
+    let found = context.endpoints.iter().map(async |endpoint| {
+        let place: Place = endpoint.parse()?;
+        place.resolve(RESOLVED_WITHIN).await
+    });
+    let found = runtime.block_on(join_all(found));
+    runtime.shutdown_background();
     let mut endpoints = Vec::new();
-    for endpoint in &context.endpoints {
-        let unusable = |why: String| {
+    for (endpoint, found) in context.endpoints.iter().zip(found) {
+        let address = found.map_err(|why| {
             let message = format!("could not use the endpoint {endpoint} of {}", file.display());
             CommandError::say(Exit::Usage, format!("{message}: {why}"))
-        };
-        let place: Place = endpoint.parse().map_err(unusable)?;
-        let found = (place.host.as_str(), place.port).to_socket_addrs();
-        let address = found.map_err(|error| unusable(error.to_string()))?.next();
-        endpoints.push(Node::at(address.ok_or_else(|| unusable("it has no address".to_owned()))?));
+        })?;
+        endpoints.push(Node::at(address));
     }
     if endpoints.is_empty() {
         let message = format!("{} names no endpoints", file.display());

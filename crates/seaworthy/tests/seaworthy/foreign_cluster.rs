@@ -176,6 +176,14 @@ fn a_talosconfig_that_cannot_be_used_is_told_before_the_cluster_is_asked() {
     let ran = workplace.run(verify);
     assert_eq!(ran.exit, 2, "{ran}");
     assert!(ran.stderr.starts_with("error: could not read absent: "), "{ran}");
+    // No server is asked for a name whose first part is longer than any may be.
+    let name = format!("{}.example", "a".repeat(64));
+    let talosconfig = ["talosconfig", "--secrets", "mine.yaml", "--out", "mine", "--endpoint"];
+    assert_eq!(workplace.run(talosconfig.iter().chain(&[name.as_str()])).exit, 0);
+    let ran = workplace.run(["verify", "--kubeconfig", "kubeconfig", "--talosconfig", "mine"]);
+    assert_eq!(ran.exit, 2, "{ran}");
+    let told = format!("error: could not use the endpoint {name} of mine: the name cannot be ");
+    assert!(ran.stderr.starts_with(&told), "{ran}");
 }
 
 /// What people have who made their cluster with talosctl: its folder.

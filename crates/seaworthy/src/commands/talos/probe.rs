@@ -1,7 +1,6 @@
 //! `talos probe`: which mode nodes are in, without any secret.
 
 use std::io::{self, Write};
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use ::talos::client::Reason;
@@ -60,20 +59,11 @@ pub(crate) fn run(args: &ProbeArgs, ui: &Ui) -> Result<(), CommandError> {
 
 async fn look<'a>(place: &'a Place, ours: Option<&Certificate>, within: Duration) -> Looked<'a> {
     let began = tokio::time::Instant::now();
-    let seen = match resolve(place, within).await {
+    let seen = match place.resolve(within).await {
         Ok(address) => Ok(probe(address, ours, within.saturating_sub(began.elapsed())).await),
         Err(why) => Err(why),
     };
     Looked { place, seen }
-}
-
-async fn resolve(place: &Place, within: Duration) -> Result<SocketAddr, String> {
-    let asked = tokio::net::lookup_host((place.host.as_str(), place.port));
-    match tokio::time::timeout(within, asked).await {
-        Ok(Ok(mut found)) => found.next().ok_or_else(|| "the name has no address".to_owned()),
-        Ok(Err(error)) => Err(format!("the name cannot be resolved: {error}")),
-        Err(_) => Err("the name was not resolved in time".to_owned()),
-    }
 }
 
 impl Looked<'_> {
