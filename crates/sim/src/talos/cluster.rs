@@ -33,6 +33,8 @@ pub struct Cluster {
 /// A node as the others of its cluster know it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Peer {
+    /// The name that it has given itself, of letters and digits.
+    pub id: String,
     /// Its hostname.
     pub hostname: String,
     /// What kind of node it is.

@@ -2,6 +2,9 @@
 
 use std::net::Ipv4Addr;
 
+use base64::{Engine, prelude::BASE64_STANDARD_NO_PAD};
+use sha2::{Digest, Sha256};
+
 /// The facts of one machine: what its platform and its hardware say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeFacts {
@@ -103,6 +106,13 @@ impl NodeFacts {
             installed: false,
             ..Self::cloud_server(hostname, address)
         }
+    }
+
+    /// Returns the name that the node gives itself: letters and digits for 32
+    /// bytes, which a real one draws by chance.
+    pub fn identity(&self) -> String {
+        let drawn = Sha256::digest(format!("{} {}", self.address, self.mac));
+        BASE64_STANDARD_NO_PAD.encode(drawn).replace(['+', '/'], "0")
     }
 
     /// Returns how the node's version of Talos talks.

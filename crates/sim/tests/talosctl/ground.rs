@@ -77,6 +77,11 @@ impl Real {
         Self { talos }
     }
 
+    /// Machines that were switched on already.
+    pub(crate) fn of(talos: Talos) -> Self {
+        Self { talos }
+    }
+
     pub(crate) fn worker(mut talos: Talos) -> Self {
         talos.add("w-1").unwrap();
         Self { talos }

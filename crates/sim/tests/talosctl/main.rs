@@ -7,6 +7,7 @@
 mod asking;
 mod differences;
 mod ground;
+mod itself;
 mod kubernetes;
 mod normal;
 mod restart;
@@ -17,7 +18,7 @@ mod worker;
 
 use ground::{Ground, Real, Simulated};
 use script::Script;
-use transcript::compare;
+use transcript::{beside, compare};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn talosctl_sees_no_other_differences_than_the_known_ones() {
@@ -36,6 +37,23 @@ async fn talosctl_sees_no_other_differences_than_the_known_ones() {
     let real =
         tokio::task::spawn_blocking(move || Script::new(&ctl, Ground::Real(Box::new(real))).run());
     let differences = compare(&real.await.unwrap(), &simulated);
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+/// Where somebody else is in the lists, it depends on when they are looked at:
+/// here nobody is.
+#[tokio::test(flavor = "multi_thread")]
+async fn talosctl_sees_the_same_of_a_node_that_looks_at_itself() {
+    let Some(mut talos) = rig::need::talos() else { return };
+    talos.add("cp-1").unwrap();
+    let ctl = talos.talosctl().clone();
+    let grounds = [Ground::Simulated(Simulated::new(5)), Ground::Real(Box::new(Real::of(talos)))];
+    let scripts = grounds.map(|ground| {
+        let ctl = ctl.clone();
+        tokio::task::spawn_blocking(move || Script::new(&ctl, ground).look_at_itself())
+    });
+    let [simulated, real] = scripts;
+    let differences = beside(&[], &real.await.unwrap(), &simulated.await.unwrap());
     assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 

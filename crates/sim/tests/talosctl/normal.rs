@@ -17,7 +17,8 @@ const RULES: &[(&str, &str)] = &[
     (r"(MEMBER) \d+ \d+ \d+ (true|false)", "$1 INDEX TERM INDEX $2"),
     (r"/tmp/\S+", "FILE"),
     // What the two clusters do not share of their configs.
-    (r"\b(crt|key|token|id|secret|secretboxEncryptionSecret): \S{20,}", "$1: SECRET"),
+    (r"\b(crt|key|token|id|nodeId|secret|secretboxEncryptionSecret): \S{20,}", "$1: SECRET"),
+    (r#"(?m)"(version|nodeId)": \S+?(,?)$"#, "\"$1\": ANY$2"),
     (r"http://[0-9.:]+", "REGISTRY"),
 ];
 

@@ -11,7 +11,8 @@ pub(crate) fn compare(real: &Transcript, simulated: &Transcript) -> Vec<String> 
     beside(KNOWN, real, simulated)
 }
 
-fn beside(known: &[Known], real: &Transcript, simulated: &Transcript) -> Vec<String> {
+/// The same, where other differences are known.
+pub(crate) fn beside(known: &[Known], real: &Transcript, simulated: &Transcript) -> Vec<String> {
     let mut said = Vec::new();
     let mut met = vec![0; known.len()];
     for ((step, real), (other, simulated)) in real.iter().zip(simulated) {

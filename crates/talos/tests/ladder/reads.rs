@@ -3,14 +3,17 @@
 use std::time::Duration;
 
 use events::Role as NodeRole;
-use talos::client::{Client, Happened, Reason, Seen, Since, Stage};
+use talos::client::{Client, Diagnostic, Happened, Member, Reason, Seen, Since, Stage};
+use talos::config::MachineConfig;
+use talos::config::patch::Patch;
 
 use crate::climber::{Climber, until};
 use crate::ground::{Ground, api};
 use crate::on_both_grounds;
 
 on_both_grounds! {
-    before_the_bootstrap, after_the_bootstrap, a_watch_sees_the_machine_change,
+    before_the_bootstrap, after_the_bootstrap, a_node_lists_itself,
+    a_node_tells_what_it_finds_wrong_with_itself, a_watch_sees_the_machine_change,
     the_log_of_apid_says_what_we_sent, a_split_brain_is_seen,
 }
 
@@ -47,9 +50,6 @@ async fn after_the_bootstrap(ground: Ground) {
         assert!(names.contains(&name), "{name} is not in {names:?}");
     }
     assert!(services.iter().find(|service| service.id == "etcd").unwrap().is_well());
-    // Nobody is discovered where discovery is off; a simulated node has it on.
-    let members = client.members().await.unwrap();
-    assert!(members.iter().all(|member| member.hostname == "cp-1"), "{members:?}");
     assert!(!client.service_log("etcd", 50).await.unwrap().is_empty());
     let error = client.service_log("no-such-service", 50).await.unwrap_err();
     let said = "log \"no-such-service\" was not registered".to_owned();
@@ -65,6 +65,73 @@ async fn after_the_bootstrap(ground: Ground) {
     assert!(happened.iter().any(booting), "{happened:?}");
     let began = |what: &Happened| matches!(what, Happened::Began(name) if name == "boot");
     assert!(happened.iter().any(began), "{happened:?}");
+}
+
+/// Nobody is asked for the others: Kubernetes would be, and is not there. Where
+/// discovery is off, a node does not even list itself.
+async fn a_node_lists_itself(ground: Ground) {
+    let mut climber = Climber::new(ground);
+    let address = climber.machine("cp-1").await;
+    let discovery = |is_on: bool| {
+        let registries = "kubernetes: {disabled: false}, service: {disabled: true}";
+        format!("cluster: {{discovery: {{enabled: {is_on}, registries: {{{registries}}}}}}}")
+    };
+    let config = climber.config(address, "cp-1", NodeRole::ControlPlane);
+    let [on, off] = [true, false].map(|is_on| with(&config, &discovery(is_on)));
+    let client = api(address).maintenance(None).await.unwrap();
+    climber.apply(&client, &on).await.unwrap();
+    let client = climber.admin(address).await;
+    let itself = Member {
+        hostname: "cp-1".to_owned(),
+        machine_type: "controlplane".to_owned(),
+        operating_system: "Talos (v1.14.1)".to_owned(),
+        addresses: vec![address.to_string()],
+    };
+    let lists = async |expected: &[Member]| {
+        until("the members", async || {
+            let members = client.members().await.unwrap();
+            if members == expected { Ok(()) } else { Err(members) }
+        })
+        .await;
+    };
+    lists(&[itself]).await;
+    climber.apply(&client, &off).await.unwrap();
+    lists(&[]).await;
+}
+
+/// Pods are to have the addresses that the node has. Talos leaves those out of
+/// its certificate, unless the config names them.
+async fn a_node_tells_what_it_finds_wrong_with_itself(ground: Ground) {
+    let mut climber = Climber::new(ground);
+    let address = climber.machine("cp-1").await;
+    let [a, b, c, _] = address.octets();
+    let pods = format!("{a}.{b}.{c}.0/24");
+    let overlap = format!("cluster: {{network: {{podSubnets: [{pods}]}}}}");
+    let config = climber.config(address, "cp-1", NodeRole::ControlPlane);
+    let config = with(&config, &format!("machine: {{certSANs: [{address}]}}\n{overlap}"));
+    let client = api(address).maintenance(None).await.unwrap();
+    climber.apply(&client, &config).await.unwrap();
+    let client = climber.admin(address).await;
+    let found = until("a diagnostic", async || {
+        let found = client.diagnostics().await.unwrap();
+        if found.is_empty() { Err("it finds nothing") } else { Ok(found) }
+    })
+    .await;
+    let details = [
+        format!("host routed addresses: [\"{address}/24\"]"),
+        format!("Kubernetes pod CIDRs: [\"{pods}\"]"),
+        "Kubernetes service CIDRs: [\"10.96.0.0/12\"]".to_owned(),
+    ];
+    let expected = Diagnostic {
+        id: "address-overlap".to_owned(),
+        message: "host and Kubernetes pod/service CIDR addresses overlap".to_owned(),
+        details: details.into(),
+    };
+    assert_eq!(found, [expected]);
+}
+
+fn with(config: &MachineConfig, patch: &str) -> MachineConfig {
+    config.patched(&[Patch::read("a patch", patch).unwrap()]).unwrap()
 }
 
 async fn all_that_happened(client: &Client) -> Vec<Happened> {

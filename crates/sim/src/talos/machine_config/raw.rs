@@ -72,7 +72,7 @@ struct Cluster {
     #[serde(rename = "coreDNS")]
     core_dns: Switch,
     external_cloud_provider: Switch,
-    discovery: Switch,
+    discovery: Discovery,
     allow_scheduling_on_control_planes: bool,
 }
 
@@ -114,6 +114,28 @@ struct Etcd {
 struct Switch {
     enabled: Option<bool>,
     disabled: bool,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Discovery {
+    enabled: Option<bool>,
+    registries: Registries,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Registries {
+    kubernetes: Switch,
+    service: Switch,
+}
+
+impl Discovery {
+    /// A node that may ask nobody does not even tell of itself.
+    fn is_on(&self) -> bool {
+        let Registries { kubernetes, service } = &self.registries;
+        self.enabled == Some(true) && !(kubernetes.disabled && service.disabled)
+    }
 }
 
 /// A certificate and a key, each PEM in base64.
@@ -200,7 +222,7 @@ impl Cluster {
             kube_proxy: !self.proxy.disabled,
             core_dns: !self.core_dns.disabled,
             external_cloud_provider: self.external_cloud_provider.enabled == Some(true),
-            discovery: self.discovery.enabled == Some(true),
+            discovery: self.discovery.is_on(),
             schedule_on_control_planes: self.allow_scheduling_on_control_planes,
         })
     }

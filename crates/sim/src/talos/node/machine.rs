@@ -213,7 +213,8 @@ impl Machine {
         let hostname = config.hostname.clone().unwrap_or_else(|| self.facts.hostname.clone());
         let addresses = self.addresses().iter().map(ToString::to_string).collect();
         let version = self.version();
-        Some(Peer { hostname, machine_type: config.machine_type, addresses, version })
+        let id = self.facts.identity();
+        Some(Peer { id, hostname, machine_type: config.machine_type, addresses, version })
     }
 
     /// Returns the address that the other control planes reach etcd at.

@@ -1,5 +1,8 @@
 //! What the resources of a node say, made from what the node knows.
 
+use std::net::Ipv4Addr;
+
+use ipnet::Ipv4Net;
 use prost::Message;
 use serde_json::{Value, json};
 use talos_proto::specs::{
@@ -8,10 +11,13 @@ use talos_proto::specs::{
 
 use super::{Described, definition, hardware, kubernetes, store::described};
 use crate::talos::{
-    Cluster, Knobs, NodeFacts,
+    Cluster, ClusterFacts, Knobs, MachineType, NodeFacts,
     node::{State, unmet},
     services::Health,
 };
+
+/// Where every control plane has its own API server.
+const API_SERVER_PORT: u16 = 6443;
 
 /// What resources are made of.
 pub(in crate::talos) struct Known<'a> {
@@ -139,13 +145,16 @@ fn members(known: &Known<'_>) -> Vec<Described> {
     }
     let peers = state.cluster.as_ref().map(Cluster::peers).unwrap_or_default();
     let described = peers.into_iter().map(|peer| {
-        let spec = json!({
-            "nodeId": peer.hostname,
+        let mut spec = json!({
+            "nodeId": peer.id,
             "addresses": peer.addresses,
             "hostname": peer.hostname,
             "machineType": peer.machine_type.to_string(),
             "operatingSystem": format!("Talos ({})", peer.version),
         });
+        if peer.machine_type == MachineType::ControlPlane {
+            spec["controlPlane"] = json!({ "port": API_SERVER_PORT });
+        }
         described("Members.cluster.talos.dev", &peer.hostname, &spec)
     });
     described.collect()
@@ -153,16 +162,30 @@ fn members(known: &Known<'_>) -> Vec<Described> {
 
 /// What a node finds wrong with itself; most of them find nothing.
 fn diagnostics(known: &Known<'_>) -> Vec<Described> {
-    let Some(config) = known.state.config.as_ref().filter(|_| known.knobs.addresses_overlap) else {
+    let Some(config) = &known.state.config else { return Vec::new() };
+    let cluster = &config.cluster;
+    if !(known.knobs.addresses_overlap || overlaps(known.facts.address, cluster)) {
         return Vec::new();
+    }
+    let quoted = |subnets: &[String]| {
+        let quoted = subnets.iter().map(|subnet| format!("\"{subnet}\""));
+        format!("[{}]", quoted.collect::<Vec<_>>().join(" "))
     };
     let details = [
         format!("host routed addresses: [\"{}/24\"]", known.facts.address),
-        format!("Kubernetes pod CIDRs: {:?}", config.cluster.pod_subnets),
+        format!("Kubernetes pod CIDRs: {}", quoted(&cluster.pod_subnets)),
+        format!("Kubernetes service CIDRs: {}", quoted(&cluster.service_subnets)),
     ];
     let message = "host and Kubernetes pod/service CIDR addresses overlap";
     let spec = json!({ "message": message, "details": details });
     vec![described("Diagnostics.runtime.talos.dev", "address-overlap", &spec)]
+}
+
+/// Whether pods or services could have the address.
+fn overlaps(address: Ipv4Addr, cluster: &ClusterFacts) -> bool {
+    let subnets = cluster.pod_subnets.iter().chain(&cluster.service_subnets);
+    let mut subnets = subnets.filter_map(|subnet| subnet.parse::<Ipv4Net>().ok());
+    subnets.any(|subnet| subnet.contains(&address))
 }
 
 #[cfg(test)]
