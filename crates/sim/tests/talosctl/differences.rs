@@ -25,11 +25,15 @@ const ADDRESS: &str = "the address of a container goes with it, the one of a sim
 const KERNEL: &str = "a container shows the log of its host's kernel, where Talos does not write";
 const CONTAINER: &str = "a container cannot restart or change its version, a simulated machine can";
 
+const HOST: &str = "until it has its config a container has the name of its host";
+
 /// The services of a control plane that are looked after.
 const SERVICES: usize = 7;
 
 #[rustfmt::skip]
 pub(crate) const KNOWN: &[Known] = &[
+    Known { step: "S6 certificate before", side: Side::Real, line: "DNS:", at_most: 1, why: HOST },
+    Known { step: "S6 certificate before", side: Side::Simulated, line: "DNS:cp-1", at_most: 1, why: HOST },
     Known { step: "S9 kernel", side: Side::Simulated, line: "(Running): Health check successful", at_most: SERVICES, why: KERNEL },
     Known { step: "S11 reboot", side: Side::Real, line: "method is not supported in container mode", at_most: 1, why: CONTAINER },
     Known { step: "S11 reboot", side: Side::Real, line: "exit code Some(1)", at_most: 1, why: CONTAINER },

@@ -108,6 +108,7 @@ impl<'a> Script<'a> {
         self.bare("S1 status", &["get", "machinestatus", "-o", "yaml"]);
         self.bare("S1 table", &["get", "machinestatus"]);
         self.bare("S2 version", &["version"]);
+        self.certificate("S6 certificate before");
         self.bare("S3 secret", &["get", "mc"]);
         self.bare("S3 unknown type", &["get", "nothings"]);
         self.admin("S4 too early", &["services"]);
@@ -128,6 +129,7 @@ impl<'a> Script<'a> {
 
     fn configured(&mut self) {
         self.settle("an administrator", &["get", "mc"], |it| it.contains("v1alpha1"));
+        self.certificate("S6 certificate after");
         self.bare("S6 without a certificate", &["version"]);
         self.with("foreign", "S6 a foreign certificate", &["version"]);
         self.alert("S6 alert without a certificate", &[]);

@@ -6,6 +6,7 @@ use std::process::Command;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use sim::talos::API_PORT;
 
+use crate::normal::normal;
 use crate::script::Script;
 
 /// Says the first words of HTTP/2, and stays for the answer.
@@ -15,6 +16,17 @@ const TALK: &str = r"(printf 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0
 const FINGERPRINT: &str = "openssl s_client -alpn h2 -connect $0 </dev/null 2>/dev/null |
     openssl x509 -pubkey -noout | openssl pkey -pubin -outform der |
     openssl dgst -sha256 -binary | base64";
+
+/// What is in the certificate but its keys and its dates, one thing a line.
+const CERTIFICATE: &str = r#"
+    shown=$(openssl s_client -alpn h2 -connect $0 </dev/null 2>/dev/null | openssl x509)
+    of() { echo "$shown" | openssl x509 -noout "$@"; }
+    seconds() { date -d "$(of $1 | cut -d= -f2)" +%s; }
+    of -nameopt RFC2253 -subject -issuer
+    of -ext basicConstraints,keyUsage,extendedKeyUsage,subjectAltName 2>&1 | tr , '\n'
+    of -text | grep -o 'Public Key Algorithm: .*'
+    of -text | grep -o 'Signature Algorithm: .*' | uniq
+    echo "valid for $(( $(seconds -enddate) - $(seconds -startdate) )) seconds""#;
 
 /// Says whether there is an openssl to ask.
 pub(crate) fn there_is_openssl() -> bool {
@@ -28,6 +40,12 @@ impl Script<'_> {
         let alerts = said.lines().filter_map(|line| line.split_once("SSL alert number "));
         let alerts = alerts.map(|(_, number)| format!("alert {}", number.trim()));
         self.transcript.push((step, alerts.collect()));
+    }
+
+    /// Takes down what the node's certificate says.
+    pub(crate) fn certificate(&mut self, step: &'static str) {
+        let said = self.shell(CERTIFICATE, &[]);
+        self.transcript.push((step, normal(&said, &self.ground.addresses())));
     }
 
     pub(crate) fn fingerprint(&self) -> String {

@@ -1,6 +1,12 @@
 //! One life of a node, from power on until something ends it.
 
-use std::{error::Error, io, net::Ipv4Addr, sync::Arc, time::Duration};
+use std::{
+    error::Error,
+    io,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+    sync::Arc,
+    time::Duration,
+};
 
 use thiserror::Error as ThisError;
 
@@ -58,7 +64,9 @@ impl Machine {
     async fn maintain(self: &Arc<Self>) -> Result<Arc<MachineConfig>, LifeError> {
         let delays = &self.settings.delays;
         let now = self.settings.clock.now() + self.knobs.borrow().clock_off_in_maintenance;
-        self.listen(Tls::open(pki::maintenance(&self.addresses(), now)?)?)?;
+        let mut addresses = self.certified_addresses();
+        addresses.push(IpAddr::V6(Ipv6Addr::LOCALHOST));
+        self.listen(Tls::open(pki::maintenance(&self.hostname(), &addresses, now)?)?)?;
         self.change(|state| {
             state.stage = Stage::Maintenance;
             state.services.healthy("apid");
@@ -137,7 +145,8 @@ impl Machine {
 
     /// Asks the control planes for a certificate until one signs.
     async fn signed_by_trustd(&self, config: &MachineConfig) -> Result<Signed, PkiError> {
-        let unsigned = Unsigned::new(&self.hostname(), &self.names(config), &self.addresses())?;
+        let addresses = self.certified_addresses();
+        let unsigned = Unsigned::new(&self.hostname(), &self.names(config), &addresses)?;
         let mut signers = self.surroundings.cluster(config).signers();
         loop {
             self.knobs_are(|knobs| !knobs.cut_off).await;
@@ -194,7 +203,16 @@ impl Machine {
         authority: &PemPair,
     ) -> Result<Arc<rustls::sign::CertifiedKey>, PkiError> {
         let (hostname, names) = (self.hostname(), self.names(config));
-        pki::api(authority, &hostname, &names, &self.addresses(), self.settings.clock.now())
+        let addresses = self.certified_addresses();
+        pki::api(authority, &hostname, &names, &addresses, self.settings.clock.now())
+    }
+
+    /// Returns the addresses that a certificate of the node is for: it talks to
+    /// itself, too.
+    fn certified_addresses(&self) -> Vec<IpAddr> {
+        let mut addresses = self.addresses();
+        addresses.push(IpAddr::V4(Ipv4Addr::LOCALHOST));
+        addresses
     }
 
     /// Returns the names that a certificate of the node is for.

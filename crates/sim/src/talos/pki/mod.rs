@@ -63,6 +63,7 @@ const ED25519_PKCS8_HEADER: [u8; 16] =
 ///
 /// Its issuer is an authority without a name that nobody knows.
 pub(super) fn maintenance(
+    hostname: &str,
     addresses: &[IpAddr],
     now: Timestamp,
 ) -> Result<Arc<CertifiedKey>, PkiError> {
@@ -70,7 +71,8 @@ pub(super) fn maintenance(
     authority.distinguished_name = DistinguishedName::new();
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let issuer = Issuer::new(authority, KeyPair::generate_for(&PKCS_ED25519)?);
-    let params = server("maintenance-service.talos.dev", &[], addresses, now)?;
+    let names = [hostname.to_owned()];
+    let params = server("maintenance-service.talos.dev", &names, addresses, now)?;
     certified(&params, &issuer)
 }
 
