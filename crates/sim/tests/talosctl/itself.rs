@@ -42,11 +42,10 @@ impl Script<'_> {
     /// certificate names the address also where Talos takes it for one of pods.
     fn with_cluster(&self, name: &str, cluster: &Value) -> String {
         let names = json!([self.ground.address().to_string()]);
-        let patch = json!({ "machine": { "certSANs": names }, "cluster": cluster });
-        let [ours, path] = ["ours/controlplane.yaml", name].map(|it| self.path(it));
-        let patch = patch.to_string();
-        let args = ["machineconfig", "patch", &ours, "--patch", &patch];
-        fs::write(&path, self.ctl.run(&args).unwrap()).unwrap();
-        path
+        let patch = json!({ "machine": { "certSANs": names }, "cluster": cluster }).to_string();
+        let [plain, patched] = ["ours/controlplane.yaml", name].map(|it| self.path(it));
+        let args = ["machineconfig", "patch", &plain, "--patch", &patch];
+        fs::write(&patched, self.ctl.run(&args).unwrap()).unwrap();
+        patched
     }
 }

@@ -1,13 +1,13 @@
 //! What the ladder stands on.
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::time::Instant;
 
 use rig::need::remark;
 use serde_json::Value;
 use talos::client::Node;
 use talos::config::Mirror;
 use talos::credentials::Kubeconfig;
+use tokio::time::Instant;
 
 use crate::real::Real;
 use crate::simulated::Simulated;

@@ -1,11 +1,12 @@
 //! The rungs, each alone.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use events::{Class, Role as NodeRole};
 use talos::client::{Reason, Stage};
 use talos::pki::SpkiHash;
 use talos::probe::probe;
+use tokio::time::Instant;
 
 use crate::climber::{Climber, until};
 use crate::ground::{Ground, api};

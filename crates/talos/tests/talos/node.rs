@@ -180,7 +180,7 @@ fn tls(face: &Face<'_>) -> ServerConfig {
         params.not_before = date_time_ymd(*year, 1, 1);
         params.not_after = date_time_ymd(*year, 1, 2);
     }
-    let (leaf, key) = leaf(params, signer);
+    let (leaf, key) = leaf(&params, signer);
     let mut config = builder.with_single_cert(vec![leaf], key).unwrap();
     config.alpn_protocols = vec![b"h2".to_vec()];
     config
@@ -197,7 +197,7 @@ fn of_server(name: &str, address: &str) -> CertificateParams {
 
 /// In maintenance mode an authority without a name signs.
 fn leaf(
-    params: CertificateParams,
+    params: &CertificateParams,
     signer: Option<&Authority>,
 ) -> (CertificateDer<'static>, PrivateKeyDer<'static>) {
     let key = KeyPair::generate_for(&PKCS_ED25519).unwrap();

@@ -88,13 +88,14 @@ impl MakingArgs {
 
 /// Prints a config. Whoever reads the YAML of one reads JSON, too.
 fn print(made: &Secret, ui: &Ui) -> Result<(), CommandError> {
-    Ok(match ui.output() {
+    match ui.output() {
         Output::Text => write!(ui.stdout(), "{}", made.reveal())?,
         Output::Json => {
             let read = serde_saphyr::from_str::<Value>(made.reveal());
             ui.json(&read.expect("what we have written is YAML"))?;
         }
-    })
+    }
+    Ok(())
 }
 
 /// Opens a cluster of ours.

@@ -162,10 +162,11 @@ impl Generated {
         };
         self.warn(ui)?;
         let config = config.yaml().reveal();
-        Ok(match ui.output() {
+        match ui.output() {
             Output::Text => write!(ui.stdout(), "{config}")?,
             Output::Json => ui.json(&json!({ "node": wanted, "config": config }))?,
-        })
+        }
+        Ok(())
     }
 
     fn write(&self, files: &Files<'_>, site: &Site, ui: &Ui) -> Result<(), CommandError> {
