@@ -116,16 +116,22 @@ mod tests {
         assert_eq!(read("cp-1"), is("cp-1", 50000));
     }
 
-    /// An address is there at once; a name takes a thread, and so longer than nothing.
-    #[tokio::test]
-    async fn a_name_is_waited_for_as_long_as_said() {
-        let resolve = async |text: &str| {
-            text.parse::<Place>().unwrap().resolve(Duration::ZERO).await.map(|it| it.to_string())
+    /// A name is asked for in a thread: where all of them are busy, it never is.
+    #[test]
+    fn a_name_is_waited_for_as_long_as_said() {
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = runtime.enable_all().max_blocking_threads(1).build().unwrap();
+        let (end, until) = std::sync::mpsc::channel::<()>();
+        runtime.spawn_blocking(move || until.recv());
+        let resolve = |text: &str| {
+            let place: Place = text.parse().unwrap();
+            let resolved = runtime.block_on(place.resolve(Duration::from_millis(1)));
+            resolved.map(|it| it.to_string())
         };
-        assert_eq!(resolve("10.0.0.5:1").await, Ok("10.0.0.5:1".to_owned()));
-        assert_eq!(resolve("[fd00::5]").await, Ok("[fd00::5]:50000".to_owned()));
-        let late = Err("the name was not resolved in time".to_owned());
-        assert_eq!(resolve("localhost").await, late);
+        assert_eq!(resolve("10.0.0.5:1"), Ok("10.0.0.5:1".to_owned()));
+        assert_eq!(resolve("[fd00::5]"), Ok("[fd00::5]:50000".to_owned()));
+        assert_eq!(resolve("localhost"), Err("the name was not resolved in time".to_owned()));
+        drop(end);
     }
 
     #[test]
