@@ -89,7 +89,8 @@ impl Documents {
     pub(super) fn read(data: &[u8]) -> Result<Self, ConfigError> {
         let text =
             std::str::from_utf8(data).map_err(|error| ConfigError::Yaml(error.to_string()))?;
-        let parsed: Vec<Value> = serde_saphyr::from_multiple(text)
+        let options = serde_saphyr::options! { with_snippet: false, emit_comments: false };
+        let parsed: Vec<Value> = serde_saphyr::from_multiple_with_options(text, options)
             .map_err(|error| ConfigError::Yaml(first_line(&error.to_string())))?;
         let mut documents = Self { main: None, others: Vec::new(), text: text.to_owned() };
         for document in parsed.into_iter().filter(|document| !document.is_null()) {

@@ -9,6 +9,7 @@ use std::{
 };
 
 use thiserror::Error as ThisError;
+use tonic::service::Routes;
 
 use super::{Machine, Stage, stamped};
 use crate::{
@@ -46,27 +47,30 @@ impl Machine {
             state.services.healthy("machined");
             state.services.healthy("containerd");
         });
+        // To make them takes as long as a handshake, and both servers have the same.
+        let routes = api::routes(self);
         let known = self.state().config.clone();
         let config = match known {
             Some(config) => config,
-            None => self.maintain().await?,
+            None => self.maintain(&routes).await?,
         };
         let cluster = self.surroundings.cluster(&config);
         self.change(|state| state.cluster = Some(cluster));
         if !self.is_installed() {
-            return self.install(&config).await;
+            return self.install(&config, &routes).await;
         }
-        tokio::try_join!(self.serve(&config), self.run(&config))?;
+        tokio::try_join!(self.serve(&config, &routes), self.run(&config))?;
         Ok(())
     }
 
     /// Waits in maintenance mode for a configuration.
-    async fn maintain(self: &Arc<Self>) -> Result<Arc<MachineConfig>, LifeError> {
+    async fn maintain(self: &Arc<Self>, routes: &Routes) -> Result<Arc<MachineConfig>, LifeError> {
         let delays = &self.settings.delays;
         let now = self.settings.clock.now() + self.knobs.borrow().clock_off_in_maintenance;
         let mut addresses = self.certified_addresses();
         addresses.push(IpAddr::V6(Ipv6Addr::LOCALHOST));
-        self.listen(Tls::open(pki::maintenance(&self.hostname(), &addresses, now)?)?)?;
+        let tls = Tls::open(pki::maintenance(&self.hostname(), &addresses, now)?)?;
+        self.listen(tls, routes)?;
         self.change(|state| {
             state.stage = Stage::Maintenance;
             state.services.healthy("apid");
@@ -100,6 +104,7 @@ impl Machine {
     pub(super) async fn serve(
         self: &Arc<Self>,
         config: &Arc<MachineConfig>,
+        routes: &Routes,
     ) -> Result<(), LifeError> {
         let signed = if config.is_control_plane() {
             self.signed_by_itself(config, &config.machine_ca)?
@@ -108,7 +113,7 @@ impl Machine {
         };
         let wrong = |knobs: &Knobs| (knobs.foreign_authority, knobs.loses_client_certificates);
         let mut now = wrong(&self.knobs.borrow());
-        self.listen(self.mutual(config, &signed)?)?;
+        self.listen(self.mutual(config, &signed)?, routes)?;
         self.change(|state| state.services.healthy("apid"));
         loop {
             self.knobs_are(|knobs| wrong(knobs) != now).await;
@@ -232,10 +237,10 @@ impl Machine {
         Ok(())
     }
 
-    fn listen(self: &Arc<Self>, tls: Tls) -> Result<(), LifeError> {
+    fn listen(self: &Arc<Self>, tls: Tls, routes: &Routes) -> Result<(), LifeError> {
         let address = (self.facts.address, API_PORT).into();
         let listener = wire::listen(address).map_err(LifeError::Listen)?;
-        let server = ApiServer::start(listener, tls, api::routes(self), Arc::clone(self));
+        let server = ApiServer::start(listener, tls, routes.clone(), Arc::clone(self));
         *self.server() = Some(server);
         Ok(())
     }

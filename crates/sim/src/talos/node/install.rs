@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use tonic::service::Routes;
+
 use super::{Afterwards, Machine, Stage, bring_up::LifeError};
 use crate::talos::{MachineConfig, facts::release};
 
@@ -21,12 +23,13 @@ impl Machine {
     pub(super) async fn install(
         self: &Arc<Self>,
         config: &Arc<MachineConfig>,
+        routes: &Routes,
     ) -> Result<(), LifeError> {
         self.change(|state| state.stage = Stage::Installing);
         let installer = self.write(self.settings.delays.install);
         if release(&self.version()) >= SERVES_MEANWHILE {
             tokio::select! {
-                served = self.serve(config) => return served,
+                served = self.serve(config, routes) => return served,
                 () = installer => {}
             }
         } else {
