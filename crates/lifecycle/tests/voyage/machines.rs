@@ -153,7 +153,7 @@ async fn a_machine_that_does_not_come_back_is_not_taken_for_wiped() {
 /// that it does not answer is not taken for having nothing.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_worker_that_no_control_plane_has_signed_is_not_taken_for_wiped() {
-    let mut yard = Yard::new(17);
+    let mut yard = Yard::new(19);
     yard.node("cp-1").power_off();
     yard.hopeless = Some(Name::Nodes);
     let ran = yard.up(Some("config")).await;
