@@ -115,7 +115,9 @@ impl TalosNode {
         run.write(&format!("{name}/config.json"), format!("{:#}\n", bundle.config()))?;
         let process = create(&folder, name)?;
         run.note(|record| record.processes.push((name.to_owned(), process)))?;
-        connect(process, berth, &interface(run.id(), address), address)?;
+        let cable = interface(run.id(), address);
+        run.note(|record| record.interfaces.push(cable.clone()))?;
+        connect(process, berth, &cable, address)?;
         run_tool(runc(&folder).args(["start", name]))?;
         Ok(Self { name: name.to_owned(), address, process, folder })
     }
@@ -180,8 +182,9 @@ fn connect(
 }
 
 /// Returns the name of the outer end of a node's cable: its place in the run's
-/// network, because fifteen letters are too few for its own name. It goes with
-/// the node's network.
+/// network, because fifteen letters are too few for its own name. It would go with
+/// the node's network, which the kernel keeps for minutes where connections of a
+/// killed node still wait for an answer.
 fn interface(run: &str, address: Ipv4Addr) -> String {
     let [.., place] = address.octets();
     format!("t{run}n{place}")
