@@ -1,12 +1,13 @@
 //! Clouds: machines, networks and load balancers, and whose they are.
 //!
 //! ```text
-//!  plan ─► lifecycle ── wishes, looks ──► hetzner (proxmox later) ──► the cloud's API
-//!              └────── Cloud: host of a node, inventory, removal ──┘
+//!  plan ─► lifecycle ── wishes, looks ────► hetzner (proxmox later) ──► the cloud's API
+//!              │                               │
+//!              └── Cloud: host of a node, ─────┴─► machines: what people have given
+//!                         inventory
 //! ```
 //!
-//! Machines of one's own have no provider to ask: all that is known of them they
-//! say themselves, over the Talos API, to `lifecycle`.
+//! Machines that exist already have nobody who makes or removes them: see [`machines`].
 //!
 //! It knows neither the cluster file nor the engine: what is wanted comes as
 //! plain types, and what came of a call goes back as [`events::Made`] or as an
@@ -23,13 +24,12 @@
 //! - A list is whole or an error: a lost page is never an empty one.
 //! - The token is in no error and in no `Debug`.
 
-mod call_error;
 mod cloud;
 pub mod hetzner;
 mod item;
+pub mod machines;
 mod ownership;
 
-pub use call_error::CallError;
-pub use cloud::{Cloud, Host, Power};
+pub use cloud::{Cloud, Host};
 pub use item::{Item, Step};
 pub use ownership::{CLUSTER_ID, Labels, Ownership};

@@ -3,14 +3,14 @@
 
 use std::net::IpAddr;
 
-use clouds::hetzner::{Hetzner, HetznerError, LoadBalancer, Server};
+use clouds::hetzner::{Hetzner, HetznerError, LoadBalancer};
 use events::Secret;
 use spec::plan::{Endpoint, NodePlan};
 use talos::credentials::{IdentityError, Kubeconfig};
 use talos::secrets::{Bundle, StoreError};
 
 use crate::hetzner::API_PORT;
-use crate::{Ground, Site};
+use crate::{Ground, Site, machine};
 
 /// By which way a kubeconfig reaches the API.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ pub async fn kubeconfig(site: &Site, way: &Way) -> Result<Secret, CredentialsErr
 pub async fn api_server(site: &Site, way: &Way) -> Result<String, CredentialsError> {
     let host = match (way, &site.ground) {
         (Way::LoadBalancer, Ground::Hetzner(hetzner)) => balancer(site, hetzner).await?.to_string(),
-        (Way::LoadBalancer, Ground::Machines) => endpoint(site)?,
+        (Way::LoadBalancer, Ground::Machines(_)) => endpoint(site)?,
         (Way::Node(name), _) => {
             let planned = site.control_planes().find(|node| node.name == *name);
             let there = || site.control_planes().map(|node| node.name.clone()).collect();
@@ -102,7 +102,6 @@ async fn balancer(site: &Site, hetzner: &Hetzner) -> Result<IpAddr, CredentialsE
 }
 
 async fn address(site: &Site, node: &NodePlan) -> Result<IpAddr, CredentialsError> {
-    let Ground::Hetzner(hetzner) = &site.ground else { return Ok(node.address.into()) };
-    let found = hetzner.find::<Server>(&node.name).await?.and_then(|it| it.public_address());
+    let found = machine::find(site, node).await?.and_then(|it| it.address);
     found.ok_or_else(|| CredentialsError::NoAddress { what: format!("server {}", node.name) })
 }

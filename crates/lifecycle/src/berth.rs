@@ -4,6 +4,8 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
+use clouds::Host;
+use clouds::machines::{Given, Machines};
 use engine::{ActError, Eyes, Hands};
 use events::{Because, Cause, Failure, Role, Verdict};
 use objects::ObjectId;
@@ -12,9 +14,8 @@ use talos::client::{Apply, Node};
 use talos::probe::{Mode, Owner, Sighting, probe};
 
 use crate::hetzner::{API_PORT, explain};
-use crate::machine::Machine;
 use crate::numbered::{nth, read};
-use crate::{Ground, Site, codes, kube};
+use crate::{Ground, Site, codes, kube, machine};
 
 /// A node and its machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,10 +38,6 @@ const LOOK: Duration = Duration::from_secs(5);
 
 /// Under which names berths are pinned, before the node's.
 const PIN: &str = "machine of ";
-
-/// What stands between a node and the address of its machine where something is
-/// sent there, as in [`Machine`]'s title.
-const ON: &str = " (machine ";
 
 impl Berth {
     /// Where the plan wants a node.
@@ -69,13 +66,15 @@ impl Berth {
 
     /// What a node on its machine is called in journals, where something is sent there.
     pub(crate) fn target(&self) -> String {
-        format!("{}{ON}{})", self.name, self.address)
+        let given = Given { node: self.name.clone(), address: self.address, mac: None };
+        machine::target(&self.name, &Host::from(&given))
     }
 
     /// Reads what a berth is called in journals.
     pub(crate) fn of_target(target: &str) -> Option<Self> {
-        let (name, address) = target.strip_suffix(')')?.split_once(ON)?;
-        Some(Self { name: name.to_owned(), address: address.parse().ok()? })
+        let (name, machine) = target.strip_suffix(')')?.split_once(" (")?;
+        let address = machine.strip_prefix(Machines::KIND)?.trim_start().parse().ok()?;
+        Some(Self { name: name.to_owned(), address })
     }
 
     /// Writes down that the node was given its config there. A node that moves, and
@@ -94,11 +93,11 @@ impl Berth {
 
     /// Whether an earlier run has given the node its config here, and neither of
     /// the two was anything else since.
-    pub(crate) fn was_taken(&self, machine: &Machine, eyes: &Eyes) -> bool {
+    pub(crate) fn was_taken(&self, machine: &Host, eyes: &Eyes) -> bool {
         let taken = taken(eyes);
         // What broke off between the two pins has the first.
         let is_new = taken.iter().all(|it| it.berth.address != self.address);
-        eyes.pinned(&machine.pin()).is_some() && (is_new || self.is_last(&taken))
+        eyes.pinned(&machine::pin(machine)).is_some() && (is_new || self.is_last(&taken))
     }
 
     /// Whether it is the last berth of its node, and the last on its machine.
@@ -125,10 +124,10 @@ impl Berth {
 pub(crate) async fn moved(
     site: &Site,
     node: &NodePlan,
-    machine: &Machine,
+    machine: &Host,
     eyes: &Eyes,
 ) -> Option<Verdict> {
-    let Ground::Machines = site.ground else { return None };
+    let Ground::Machines(_) = &site.ground else { return None };
     let here = Berth::of(node);
     let mut others = Berth::known(eyes);
     others.retain(|it| it.name == here.name && *it != here);
@@ -209,7 +208,7 @@ async fn is_registered(site: &Site, name: &str) -> Result<bool, Failure> {
 
 /// Says that a machine that has our config has that of another node.
 pub(crate) fn of_another(site: &Site, node: &NodePlan, eyes: &Eyes) -> Option<Cause> {
-    let Ground::Machines = site.ground else { return None };
+    let Ground::Machines(_) = &site.ground else { return None };
     let last = Berth::known(eyes).into_iter().rfind(|it| it.address == node.address);
     let other = last.filter(|it| it.name != node.name)?;
     let message = format!("{} was built at {}, not {}", other.name, other.address, node.name);

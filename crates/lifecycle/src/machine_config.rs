@@ -81,7 +81,7 @@ pub(crate) fn endpoint(site: &Site) -> Option<String> {
                 // A server gets its address when it is made. A machine has it,
                 // and workers do not wait until it answers there.
                 Ground::Hetzner(_) => site.address(&node.name)?.to_string(),
-                Ground::Machines => node.address.to_string(),
+                Ground::Machines(_) => node.address.to_string(),
             }
         }
     };

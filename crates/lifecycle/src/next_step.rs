@@ -65,7 +65,7 @@ fn look_there(site: &Site, stage: Stage, unit: &Unit) -> NextStep {
 fn ask_at(site: &Site, unit: &Unit) -> NextStep {
     match &site.ground {
         Ground::Hetzner(hetzner) => ask(hetzner.endpoint()),
-        Ground::Machines => {
+        Ground::Machines(_) => {
             let of_unit =
                 |node: &&NodePlan| unit.node.as_ref().is_none_or(|it| it.as_str() == node.name);
             let nodes = site.plan.nodes.iter().filter(of_unit);

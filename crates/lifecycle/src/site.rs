@@ -8,11 +8,12 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use addons::seal::SealingKey;
 use clouds::hetzner::{Hetzner, Id, Image};
+use clouds::machines::{Given, Machines};
 use engine::{Chance, Hands};
 use events::{Clock, Role, Secret, Unit, Verdict};
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
-use spec::plan::{NodePlan, Plan};
+use spec::plan::{Hardware, NodePlan, Plan};
 use talos::config::{InlineManifest, RegistryAccess};
 use talos::credentials::{Identity, IdentityError};
 use talos::pki::SpkiHash;
@@ -66,7 +67,7 @@ pub enum Ground {
     /// Servers that Hetzner makes.
     Hetzner(Hetzner),
     /// Machines that exist already and wait in maintenance mode.
-    Machines,
+    Machines(Machines),
 }
 
 /// A repository, and where it stands.
@@ -119,6 +120,21 @@ struct Learned {
     kube: Option<(String, objects::Cluster)>,
 }
 
+impl Ground {
+    /// The machines that a plan names.
+    pub fn machines(plan: &Plan) -> Self {
+        let given = |node: &NodePlan| Given {
+            node: node.name.clone(),
+            address: node.address,
+            mac: match &node.hardware {
+                Hardware::Machine { mac, .. } => mac.as_ref().map(ToString::to_string),
+                Hardware::Server { .. } | Hardware::Vm { .. } => None,
+            },
+        };
+        Self::Machines(plan.nodes.iter().map(given).collect())
+    }
+}
+
 impl Site {
     /// A site on some ground.
     pub fn new(plan: Plan, ground: Ground, folder: &Path, clock: Clock, chance: Chance) -> Self {
@@ -158,7 +174,7 @@ impl Site {
     pub(crate) fn hetzner(&self) -> &Hetzner {
         match &self.ground {
             Ground::Hetzner(hetzner) => hetzner,
-            Ground::Machines => unreachable!("stages of Hetzner are left out for machines"),
+            Ground::Machines(_) => unreachable!("stages of Hetzner are left out for machines"),
         }
     }
 

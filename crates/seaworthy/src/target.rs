@@ -207,7 +207,7 @@ impl Sight {
         let (clock, chance) = (Clock::real(), Chance::real());
         let ground = match plan.cloud {
             CloudKind::Hetzner => token.and_then(|token| cloud.connect(token, id, clock)),
-            CloudKind::Machines => Ok(Ground::Machines),
+            CloudKind::Machines => Ok(Ground::machines(&plan)),
             CloudKind::Proxmox => Err(no_client(&plan)),
         };
         let site = ground.map(|ground| {
@@ -236,7 +236,7 @@ impl Target {
         let plan = planned(&cluster, folder.cluster(), timeouts)?;
         let ground = match plan.cloud {
             CloudKind::Hetzner => cloud.connect(token.clone(), folder.cluster(), clock)?,
-            CloudKind::Machines => Ground::Machines,
+            CloudKind::Machines => Ground::machines(&plan),
             CloudKind::Proxmox => return Err(no_client(&plan)),
         };
         let mut site = Site::new(plan, ground, state, clock, chance);

@@ -7,7 +7,6 @@ use events::{Arrival, Class, Failure};
 use http::StatusCode;
 
 use super::{Kind, Meaning, Refusal};
-use crate::CallError;
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
 
@@ -177,12 +176,6 @@ impl HetznerError {
 impl From<HetznerError> for Failure {
     fn from(error: HetznerError) -> Self {
         Self::of(error.class(), &error)
-    }
-}
-
-impl From<HetznerError> for CallError {
-    fn from(error: HetznerError) -> Self {
-        Self { arrival: error.arrival(), failure: error.into() }
     }
 }
 

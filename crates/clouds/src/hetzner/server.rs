@@ -158,11 +158,6 @@ impl Resource for Server {
 }
 
 impl Server {
-    /// Returns what Kubernetes calls it.
-    pub fn provider_id(&self) -> String {
-        format!("hcloud://{}", self.id)
-    }
-
     /// Returns its address in a network.
     pub fn address_in(&self, network: Id<Network>) -> Option<Ipv4Addr> {
         self.private_net.iter().find(|net| net.network == network).map(|net| net.ip)

@@ -1,7 +1,7 @@
 //! What is ours, what only looks like it, and how it is taken away.
 
-use clouds::hetzner::{HetznerError, Id, Kind, Network, Proof, Server, Volume};
-use clouds::{Cloud, Item, Ownership, Power, Step};
+use clouds::hetzner::{Hetzner, HetznerError, Id, Kind, Network, Proof, Remove, Server, Volume};
+use clouds::{Cloud, Item, Ownership, Step};
 use events::{Class, ClusterId};
 use serde_json::{Value, json};
 
@@ -170,7 +170,7 @@ async fn an_inventory_that_could_not_see_everything_is_an_error() {
         replies[blind] = json(503, &wire::error("server_error", "try later"));
         let api = Api::playing(replies).await;
         let failure = api.client().inventory().await.unwrap_err();
-        assert_eq!(failure.class, Class::Transient, "{failure}");
+        assert_eq!(failure.class(), Class::Transient, "{failure}");
     }
 }
 
@@ -189,6 +189,14 @@ async fn what_was_ours_is_found_again_by_id_and_name() {
     assert_eq!(client.recall(id, "pvc-1").await.unwrap(), None);
 }
 
+fn removal(item: &Item) -> Remove {
+    Remove { item: item.clone() }
+}
+
+async fn is_removed(client: &Hetzner, item: &Item) -> bool {
+    client.look(&removal(item)).await.unwrap().is_some()
+}
+
 async fn items() -> Vec<Item> {
     Api::playing(project()).await.client().inventory().await.unwrap()
 }
@@ -205,11 +213,11 @@ async fn a_server_is_deleted_and_then_gone() {
     ])
     .await;
     let client = api.client();
-    assert!(!client.is_removed(&server).await.unwrap());
+    assert!(!is_removed(&client, &server).await);
     let permit = Permits::new().call(server.call()).await;
-    let made = client.remove(permit, &server).await.unwrap();
+    let made = client.send(permit, &removal(&server)).await.unwrap();
     assert_eq!(made, events::Made::id("server", "7").action("60"));
-    assert!(client.is_removed(&server).await.unwrap());
+    assert!(is_removed(&client, &server).await);
     assert_eq!(api.lines(), ["GET /servers/7", "DELETE /servers/7", "GET /servers/7"]);
 }
 
@@ -231,9 +239,9 @@ async fn a_firewall_is_taken_off_before_it_is_deleted() {
     .await;
     let (client, permits) = (api.client(), Permits::new());
     let permit = permits.call(firewall.call()).await;
-    assert!(!client.is_removed(&firewall).await.unwrap());
-    client.remove(permit, &firewall).await.unwrap();
-    assert!(client.is_removed(&firewall).await.unwrap(), "taken off all that is ours");
+    assert!(!is_removed(&client, &firewall).await);
+    client.send(permit, &removal(&firewall)).await.unwrap();
+    assert!(is_removed(&client, &firewall).await, "taken off all that is ours");
     let seen = api.seen();
     assert_eq!(seen[1].line, "POST /firewalls/3/actions/remove_from_resources");
     let body = json!({ "remove_from": [selector] });
@@ -248,7 +256,7 @@ async fn a_firewall_is_taken_off_before_it_is_deleted() {
     firewall = again.client().inventory().await.unwrap().remove(5);
     assert_eq!(firewall.step(), Step::Delete);
     let permit = permits.call(firewall.call()).await;
-    client.remove(permit, &firewall).await.unwrap();
+    client.send(permit, &removal(&firewall)).await.unwrap();
     assert_eq!(api.lines().last().unwrap(), "DELETE /firewalls/3");
 }
 
@@ -261,10 +269,12 @@ async fn what_is_in_use_may_go_later_and_what_is_protected_never() {
     ])
     .await;
     let (client, permits) = (api.client(), Permits::new());
-    let error = client.remove(permits.call(network.call()).await, &network).await.unwrap_err();
-    assert_eq!(error.failure.class, Class::Transient);
-    let error = client.remove(permits.call(network.call()).await, &network).await.unwrap_err();
-    assert_eq!(error.failure.class, Class::Permanent);
+    let error =
+        client.send(permits.call(network.call()).await, &removal(&network)).await.unwrap_err();
+    assert_eq!(error.class(), Class::Transient);
+    let error =
+        client.send(permits.call(network.call()).await, &removal(&network)).await.unwrap_err();
+    assert_eq!(error.class(), Class::Permanent);
     assert!(error.to_string().ends_with("in the Hetzner Console if it may go"), "{error}");
 }
 
@@ -274,9 +284,10 @@ async fn the_machine_of_a_node_is_told_by_the_nodes_name() {
     let api = Api::playing([some("servers", &[there]), nothing("servers")]).await;
     let client = api.client();
     let host = client.host("demo-cp-1").await.unwrap().unwrap();
-    assert_eq!(host.provider_id.as_deref(), Some("hcloud://7"));
-    assert_eq!(host.power, Power::Other("stopping".to_owned()));
-    assert_eq!(host.private, ["10.0.64.11".parse::<std::net::Ipv4Addr>().unwrap()]);
+    assert_eq!(host.to_string(), "server 7");
+    assert_eq!(host.instance.as_deref(), Some("7"), "it tells that from the inside");
+    assert_eq!(host.cards, ["86:00:00:00:00:01"]);
+    assert_eq!(host.address, Some("127.77.3.11".parse().unwrap()));
     assert_eq!(client.host("demo-cp-2").await.unwrap(), None);
 }
 

@@ -3,7 +3,6 @@
 use std::error::Error as _;
 use std::time::Duration;
 
-use clouds::CallError;
 use clouds::hetzner::{
     CreatePlacementGroup, Endpoint, Hetzner, HetznerError, Settings, SettingsError, Trust,
 };
@@ -184,7 +183,7 @@ async fn an_answer_of_another_form_names_the_field() {
     let body = json!({ "placement_group": { "id": "five", "name": "demo" } });
     let error = fail_after(json(201, &body)).await;
     assert_eq!(verdict(&error), (Class::Permanent, Arrival::Maybe));
-    let failure = CallError::from(error).failure;
+    let failure = Failure::from(error);
     assert!(failure.message.ends_with("cannot be read at `placement_group.id`"), "{failure}");
     assert!(failure.to_string().contains("invalid type: string \"five\""), "{failure}");
 

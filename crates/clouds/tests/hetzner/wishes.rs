@@ -297,7 +297,6 @@ async fn a_server_is_attached_at_its_address_and_started() {
 async fn a_server_tells_how_it_is_reached() {
     let mut there = wire::server(7, "demo-cp-1", "running", &wire::labels());
     let server = ours::<Server>(&there).await;
-    assert_eq!(server.provider_id(), "hcloud://7");
     assert_eq!(server.public_address(), Some("127.77.3.11".parse().unwrap()));
     assert_eq!(server.address_in(Id::new(1)), Some("10.0.64.11".parse().unwrap()));
     assert!(server.is_behind(Id::new(3)) && !server.is_behind(Id::new(4)));

@@ -12,7 +12,7 @@ use crate::berth::Berth;
 use crate::hetzner::explain;
 use crate::machine_config::ConfigError;
 use crate::node_trouble::Asked;
-use crate::{Ground, Site, codes, machine_config, node_trouble};
+use crate::{Ground, Site, codes, machine, machine_config, node_trouble};
 
 /// Whether the machine may have its config from an earlier call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(super) async fn act(site: &Site, hands: &Hands, node: &NodePlan) -> Result<(
     let machine = machine_of(site, node).await?;
     let config = machine_config::render(site, node).map_err(|error| unrendered(node, &error))?;
     let at = site.talos(node).ok_or_else(|| Failure::transient("its address is not known yet"))?;
-    let target = format!("{} ({})", node.name, machine.title);
+    let target = machine::target(&node.name, &machine);
     let call = Apply { target: &target, config: &config }.call();
     let sent_before = Berth::of(node).was_taken(&machine, hands.eyes());
     let past = if hands.may_have_arrived(&call) { Past::MaybeSent } else { Past::NeverSent };
@@ -59,9 +59,9 @@ pub(super) async fn act(site: &Site, hands: &Hands, node: &NodePlan) -> Result<(
     let ensured = hands.ensure(call, look, sending).await?;
     let spki = pin.map_or_else(|| "not seen by this run".to_owned(), |spki| spki.to_string());
     if !sent_before {
-        hands.pin(&machine.pin(), &spki).await?;
+        hands.pin(&machine::pin(&machine), &spki).await?;
     }
-    if matches!(site.ground, Ground::Machines) {
+    if matches!(site.ground, Ground::Machines(_)) {
         Berth::of(node).keep(hands).await?;
     }
     if given::is_last(hands, &machine, &config, &ensured).await? {

@@ -12,7 +12,7 @@ use crate::etcd_opinion::Said;
 use crate::etcd_verdict::Known;
 use crate::hetzner::explain;
 use crate::node_trouble::Asked;
-use crate::{Site, codes, etcd_verdict, node_trouble};
+use crate::{Site, codes, etcd_verdict, machine, node_trouble};
 
 /// Under which names it is pinned whose bootstrap was accepted, or has come true.
 const ACCEPTED: &str = "bootstrap of ";
@@ -24,7 +24,7 @@ pub(super) async fn act(site: &Site, hands: &Hands) -> Result<(), ActError> {
     let node = site.control_planes().find(|node| node.name == chosen);
     let Some(node) = node else { return without(site, &chosen).await };
     let machine = machine_of(site, node).await?;
-    let target = format!("{} ({})", node.name, machine.title);
+    let target = machine::target(&node.name, &machine);
     let accepted = format!("{ACCEPTED}{target}");
     let call = Bootstrap { target: &target }.call();
     let was_accepted = hands.eyes().pinned(&accepted).is_some();

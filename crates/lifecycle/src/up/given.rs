@@ -1,11 +1,11 @@
 //! Which config a machine was given last, by this run or an earlier one. A
 //! machine that was wiped is given another one.
 
+use clouds::Host;
 use engine::{ActError, Ensured, Eyes, Hands};
 use events::Digest;
 use talos::config::MachineConfig;
 
-use crate::machine::Machine;
 use crate::numbered::{nth, read};
 
 /// Under which names it is pinned, before the machine's.
@@ -15,7 +15,7 @@ const PIN: &str = "config of ";
 /// knows of it. Returns whether it has `config`.
 pub(super) async fn is_last(
     hands: &Hands,
-    machine: &Machine,
+    machine: &Host,
     config: &MachineConfig,
     ensured: &Ensured,
 ) -> Result<bool, ActError> {
@@ -27,14 +27,15 @@ pub(super) async fn is_last(
         (Some(_), Ensured::Found(_) | Ensured::Pending(_)) => return Ok(false),
         (None, _) => 0,
     };
-    hands.pin(&format!("{PIN}{}", nth(&machine.title, number)), &digest).await?;
+    hands.pin(&format!("{PIN}{}", nth(&machine.to_string(), number)), &digest).await?;
     Ok(true)
 }
 
-fn last(eyes: &Eyes, machine: &Machine) -> Option<(u32, String)> {
+fn last(eyes: &Eyes, machine: &Host) -> Option<(u32, String)> {
+    let called = machine.to_string();
     let given = eyes.pinned_under(PIN).into_iter().filter_map(|(pin, digest)| {
         let (title, number) = read(&pin)?;
-        (title == machine.title).then_some((number, digest))
+        (title == called).then_some((number, digest))
     });
     given.max_by_key(|(number, _)| *number)
 }

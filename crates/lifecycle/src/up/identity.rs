@@ -1,6 +1,7 @@
 //! `identity`: the node in maintenance mode is the machine that was made, so
 //! that no secret goes to another, and it has the disk that Talos goes to.
 
+use clouds::Host;
 use engine::Eyes;
 use events::{Cause, Evidence, Role, Verdict};
 use spec::plan::NodePlan;
@@ -10,12 +11,11 @@ use super::install_disk::{self, Disks};
 use super::nodes;
 use crate::berth::Berth;
 use crate::hetzner::{blind, explain};
-use crate::machine::Machine;
-use crate::{Site, berth, codes, node_trouble};
+use crate::{Site, berth, codes, machine, node_trouble};
 
 /// Looks who answers at the node's address.
 pub(super) async fn look(site: &Site, node: &NodePlan, eyes: &Eyes) -> Verdict {
-    let machine = match Machine::of(site, node).await {
+    let machine = match machine::find(site, node).await {
         Ok(Some(machine)) => machine,
         Ok(None) => return nodes::vanished(node),
         Err(error) => return blind(error),
@@ -47,7 +47,7 @@ pub(super) async fn look(site: &Site, node: &NodePlan, eyes: &Eyes) -> Verdict {
 
 /// A worker that has its config is closed until a control plane has signed its
 /// certificate. Who it is was proven before the config went there.
-fn is_waiting_worker(node: &NodePlan, machine: &Machine, eyes: &Eyes, error: &ClientError) -> bool {
+fn is_waiting_worker(node: &NodePlan, machine: &Host, eyes: &Eyes, error: &ClientError) -> bool {
     node.role == Role::Worker
         && error.reason == Reason::Refused
         && Berth::of(node).was_taken(machine, eyes)
@@ -61,7 +61,7 @@ async fn disks(client: &Client) -> Result<Disks, ClientError> {
     }
 }
 
-async fn identify(site: &Site, node: &NodePlan, machine: &Machine, client: &Client) -> Verdict {
+async fn identify(site: &Site, node: &NodePlan, machine: &Host, client: &Client) -> Verdict {
     let asked = install_disk::asked(site, node);
     let seen = async {
         let disks = match asked {
@@ -102,7 +102,11 @@ async fn identify(site: &Site, node: &NodePlan, machine: &Machine, client: &Clie
         site.learn_fingerprint(&node.name, spki);
         return Verdict::ready(evidence);
     }
-    let message = format!("what answers at {} is not {}", client.address().ip(), machine.meant);
+    let meant = match &machine.instance {
+        Some(_) => format!("the {machine}"),
+        None => format!("the machine of {}", node.name),
+    };
+    let message = format!("what answers at {} is not {meant}", client.address().ip());
     Verdict::failed(
         Cause::new(codes::WRONG_MACHINE, message)
             .because(wrong)

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
+use clouds::Host;
 use clouds::hetzner::{
     AttachServer, Firewall, Id, Network, Ours, PlacementGroup, PowerOn, Server, ServerStatus,
     SshKey,
@@ -13,8 +14,7 @@ use spec::plan::{Hardware, NodePlan};
 use tokio::net::TcpStream;
 
 use crate::hetzner::{Clerk, Parts, act_error, blind, explain};
-use crate::machine::Machine;
-use crate::{Ground, Site, codes};
+use crate::{Ground, Site, codes, machine};
 
 /// The Talos API.
 pub(crate) const TALOS_PORT: u16 = 50000;
@@ -23,8 +23,8 @@ pub(crate) const TALOS_PORT: u16 = 50000;
 const KNOCK: Duration = Duration::from_secs(5);
 
 /// Returns the machine of a node that was made, or that exists already.
-pub(super) async fn machine_of(site: &Site, node: &NodePlan) -> Result<Machine, ActError> {
-    let found = Machine::of(site, node).await.map_err(act_error)?;
+pub(super) async fn machine_of(site: &Site, node: &NodePlan) -> Result<Host, ActError> {
+    let found = machine::find(site, node).await.map_err(act_error)?;
     let missing = || Failure::transient(format!("server {} is not to be seen yet", node.name));
     Ok(found.ok_or_else(missing)?)
 }
@@ -32,7 +32,7 @@ pub(super) async fn machine_of(site: &Site, node: &NodePlan) -> Result<Machine, 
 /// Makes the server, puts it at its address and turns it on: in this order, so
 /// that it never boots outside its network.
 pub(super) async fn act(site: &Site, hands: &Hands, node: &NodePlan) -> Result<(), ActError> {
-    if matches!(site.ground, Ground::Machines) {
+    if matches!(site.ground, Ground::Machines(_)) {
         return Ok(());
     }
     let clerk = site.clerk(hands);
@@ -89,7 +89,7 @@ async fn parts(site: &Site, clerk: Clerk<'_>, node: &NodePlan) -> Result<Parts, 
 pub(super) async fn look(site: &Site, node: &NodePlan) -> Verdict {
     let cloud = match &site.ground {
         Ground::Hetzner(hetzner) => hetzner,
-        Ground::Machines => {
+        Ground::Machines(_) => {
             let evidence = Evidence::new("answers").fact("address", node.address.to_string());
             return knock(site, node, evidence, node.address.into()).await;
         }

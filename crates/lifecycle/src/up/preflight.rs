@@ -14,7 +14,7 @@ use crate::{Ground, Site, codes};
 /// Looks whether the cluster can be built at all. The first obstacle ends it:
 /// no wait removes one.
 pub(super) async fn look(site: &Site, eyes: &Eyes) -> Verdict {
-    if matches!(site.ground, Ground::Machines) {
+    if matches!(site.ground, Ground::Machines(_)) {
         return machines::preflight(site, eyes).await;
     }
     match obstacles(site).await {

@@ -58,8 +58,8 @@ impl Yard {
         for node in &mut plan.nodes {
             node.address = self.range[usize::from(node.address.octets()[3])];
         }
-        let mut site =
-            Site::new(plan, Ground::Machines, &self.state, Clock::real(), Chance::real());
+        let ground = Ground::machines(&plan);
+        let mut site = Site::new(plan, ground, &self.state, Clock::real(), Chance::real());
         site.speed = Some(SPEED);
         site
     }

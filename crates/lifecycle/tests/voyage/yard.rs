@@ -143,7 +143,8 @@ impl Yard {
         if let Some(stage) = self.hopeless {
             plan.timeouts = Timeouts::with(plan.timeouts, stage, PATIENCE);
         }
-        let mut site = Site::new(plan, Ground::Machines, root, Clock::real(), Chance::real());
+        let ground = Ground::machines(&plan);
+        let mut site = Site::new(plan, ground, root, Clock::real(), Chance::real());
         site.speed = Some(SPEED);
         site
     }

@@ -37,12 +37,12 @@ pub(crate) fn run(args: &DownArgs, shared: &Shared, ui: &Ui) -> Result<(), Comma
     let target = args.target.open(&[], shared, ui)?;
     let told = match &target.site.ground {
         Ground::Hetzner(hetzner) if args.dry_run => return show(hetzner, ui),
-        Ground::Machines if args.dry_run => return show_machines(&target.site, ui),
+        Ground::Machines(_) if args.dry_run => return show_machines(&target.site, ui),
         Ground::Hetzner(hetzner) => {
             let hetzner = hetzner.clone();
             running::run(order(target, hetzner), ui)
         }
-        Ground::Machines => running::run(release(target), ui),
+        Ground::Machines(_) => running::run(release(target), ui),
     };
     told.map(|_| ())
 }

@@ -85,7 +85,8 @@ pub(crate) fn run(args: &GenArgs, shared: &Shared, ui: &Ui) -> Result<(), Comman
     let id = StateFolder::peek(&state).map_err(|error| CommandError::new(Exit::Usage, &error))?;
     let plan = Plan::of(&cluster, id.unwrap_or(ClusterId::NIL));
     let known = args.known(&plan)?;
-    let mut site = Site::new(plan, Ground::Machines, &state, Clock::real(), Chance::real());
+    let ground = Ground::machines(&plan);
+    let mut site = Site::new(plan, ground, &state, Clock::real(), Chance::real());
     site.patches = patches;
     let beside = args.file.parent().unwrap_or(Path::new(""));
     site.inline_manifests = inline_manifests::read(&site.plan, beside)?;
