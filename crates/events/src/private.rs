@@ -54,26 +54,35 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<Vec<u8>> {
     }
     let partial = write_partial(path, bytes)?;
     // A link, other than a rename, never replaces what is there.
-    let linked = fs::hard_link(&partial, path);
-    let removed = fs::remove_file(&partial);
-    match linked {
-        Ok(()) => removed.and_then(|()| sync_folder_of(path)).map(|()| bytes.to_vec()),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => fs::read(path),
+    match fs::hard_link(&partial, path) {
+        Ok(()) => {
+            fs::remove_file(&partial)?;
+            sync_folder_of(path)?;
+            Ok(bytes.to_vec())
+        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            fs::remove_file(&partial)?;
+            fs::read(path)
+        }
         // Some file systems know no links.
-        Err(_) => write_first(path, bytes),
+        Err(_) => put_first(&partial, path),
     }
 }
 
-fn write_first(path: &Path, bytes: &[u8]) -> io::Result<Vec<u8>> {
-    match options().write(true).create_new(true).open(path) {
-        Ok(mut file) => {
-            file.write_all(bytes)?;
-            file.sync_all()?;
-            Ok(bytes.to_vec())
-        }
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => fs::read(path),
+/// Puts a file in its place by a rename, where nothing stands there. Of two who do so in
+/// the same moment the second wins, and both read back what stands.
+fn put_first(partial: &Path, path: &Path) -> io::Result<Vec<u8>> {
+    let placed = match path.try_exists() {
+        Ok(false) => fs::rename(partial, path).and_then(|()| sync_folder_of(path)),
+        Ok(true) => fs::remove_file(partial),
         Err(error) => Err(error),
+    };
+    if let Err(error) = placed {
+        // What it holds may be secret, and nobody would look for it.
+        let _ = fs::remove_file(partial);
+        return Err(error);
     }
+    fs::read(path)
 }
 
 /// Makes sure that a new name in the folder of `path` survives a crash of the machine.
@@ -113,6 +122,17 @@ mod tests {
         assert!(write_new(Path::new("/dev/null"), b"secret").is_err());
         write(&path, b"third").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"third");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing partial is left");
+    }
+
+    #[test]
+    fn without_links_whoever_is_first_stays_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("secrets.yaml");
+        for said in ["first", "second"] {
+            let partial = write_partial(&path, said.as_bytes()).unwrap();
+            assert_eq!(put_first(&partial, &path).unwrap(), b"first");
+        }
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing partial is left");
     }
 
