@@ -37,7 +37,11 @@ impl Reason {
                 Self::Unimplemented(said())
             }
             Code::FailedPrecondition if says("is not supported in") => Self::Unimplemented(said()),
-            Code::FailedPrecondition => Self::NotYetAvailable(said()),
+            // Every other one waits for somebody, not for the node: no disk, no
+            // authority in the config, a device that is in use.
+            Code::FailedPrecondition if says("is not available yet") => {
+                Self::NotYetAvailable(said())
+            }
             Code::PermissionDenied if says("no request forwarding") => Self::NoForwarding,
             // What a version has no resources of is refused to everybody.
             Code::PermissionDenied if says("resource type") && says("is not supported") => {
@@ -88,6 +92,10 @@ mod tests {
             (Code::Unknown, "etcd data directory is not empty", Permanent, "etcd was stopped by a second bootstrap"),
             (Code::Unimplemented, "member list is only available on control plane nodes", Permanent, "not implemented here"),
             (Code::FailedPrecondition, "method is not supported in container mode", Permanent, "not implemented here"),
+            (Code::FailedPrecondition, "system disk not found", Permanent, "FailedPrecondition: system disk not found"),
+            (Code::FailedPrecondition, "Talos is not installed", Permanent, "FailedPrecondition: Talos is not installed"),
+            (Code::FailedPrecondition, "k8s API server CA config is not set", Permanent, "FailedPrecondition: k8s API"),
+            (Code::FailedPrecondition, "words that nobody knows yet", Permanent, "FailedPrecondition: words that"),
             (Code::NotFound, "resource Nothings(x/y@undefined) doesn't exist", Permanent, "not found"),
             (Code::Unavailable, "connection error: desc = \"transport: Error while dialing\"", Transient, "unavailable"),
             (Code::DeadlineExceeded, "context deadline exceeded", Transient, "no answer came in time"),

@@ -263,6 +263,8 @@ impl Reason {
             | Self::UnknownCa
             | Self::BadCertificate(_)
             | Self::WrongPermit { .. } => true,
+            // What it stands for, whatever the words are: nothing was begun.
+            Self::Status { code, .. } => *code == Code::FailedPrecondition,
             Self::Refused
             | Self::NoRoute
             | Self::NoAnswer
@@ -282,7 +284,6 @@ impl Reason {
             | Self::BootstrapWedged
             | Self::InstallerFailed { .. }
             | Self::Unavailable(_)
-            | Self::Status { .. }
             | Self::Nonsense(_) => false,
         }
     }

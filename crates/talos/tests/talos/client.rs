@@ -311,6 +311,16 @@ async fn answers_have_their_meaning() {
         ),
         (Code::FailedPrecondition, another, Reason::ApplyInProgress, Class::Conflict, Arrival::No),
         (Code::FailedPrecondition, reboots, Reason::Rebooting, Class::Transient, Arrival::No),
+        (
+            Code::FailedPrecondition,
+            "system disk not found",
+            Reason::Status {
+                code: Code::FailedPrecondition,
+                message: said("system disk not found"),
+            },
+            Class::Permanent,
+            Arrival::No,
+        ),
         (Code::Unavailable, "x", Reason::Unavailable(said("x")), Class::Transient, Arrival::Maybe),
         (Code::DeadlineExceeded, "x", Reason::Deadline, Class::Transient, Arrival::Maybe),
         (
