@@ -117,7 +117,7 @@ pub(crate) fn meant(reason: &Reason) -> String {
 /// Returns what an answer is called, and what it says of a node.
 pub(crate) fn named(name: &str, reason: &Reason) -> (Code, String) {
     match reason {
-        Reason::Refused | Reason::Closed => {
+        Reason::Refused => {
             (codes::NODE_REFUSES, format!("{name} refuses connections on port 50000"))
         }
         Reason::NoAnswer | Reason::NoRoute | Reason::Silent => {
@@ -174,7 +174,8 @@ pub(crate) fn named(name: &str, reason: &Reason) -> (Code, String) {
         | Reason::Status { .. } => {
             (codes::CALL_REFUSED, format!("{name} refuses what it is asked for"))
         }
-        Reason::Lost(_)
+        Reason::Closed
+        | Reason::Lost(_)
         | Reason::Deadline
         | Reason::Cancelled
         | Reason::NotYetAvailable(_)

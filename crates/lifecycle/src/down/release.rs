@@ -180,7 +180,7 @@ impl Release {
     fn inventory(&self, seen: &[(Berth, Sighting)], eyes: &Eyes) -> Verdict {
         let mut evidence = Evidence::default();
         for (berth, sighting) in seen {
-            evidence = evidence.fact(berth.name.clone(), sighting.mode.means());
+            evidence = evidence.fact(berth.name.clone(), sighting.means());
         }
         for (berth, sighting) in seen {
             let machine = vec![format!("{} at {} has a config", berth.name, berth.address)];

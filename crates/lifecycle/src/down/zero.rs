@@ -17,7 +17,7 @@ pub(super) fn look(site: &Site, seen: &[(Berth, Sighting)], eyes: &Eyes) -> Verd
     let mut evidence = Evidence::new("nothing is left");
     for (berth, sighting) in seen {
         let (had_config, reset) = (has_config(berth, eyes), last_reset(berth, eyes));
-        match rest(&sighting.mode, had_config, reset.as_deref()) {
+        match rest(sighting, had_config, reset.as_deref()) {
             Ok(what) => evidence = evidence.fact(berth.name.clone(), what),
             Err(_) if reset.is_none() && is_stranded(site, berth, seen) => {
                 return Verdict::failed(stranded(berth));
@@ -46,14 +46,14 @@ fn is_stranded(site: &Site, berth: &Berth, seen: &[(Berth, Sighting)]) -> bool {
 
 /// Judges a machine by what it shows, by whether it was given our config, and
 /// by what it ran on when it was reset. The error says why something may be left.
-fn rest(mode: &Mode, had_config: bool, reset: Option<&str>) -> Result<&'static str, String> {
-    match (mode, reset) {
+fn rest(seen: &Sighting, had_config: bool, reset: Option<&str>) -> Result<&'static str, String> {
+    match (&seen.mode, reset) {
         (Mode::Maintenance, _) => Ok("waits for a config"),
         (Mode::Configured(Owner::Us), _) => Err("it runs this cluster's config".to_owned()),
         (Mode::Configured(Owner::Somebody), _) => Ok("belongs to another cluster"),
         (Mode::Unreachable(_), Some(CONTAINER)) => Ok("was reset, and its container ends"),
         (Mode::Unreachable(_), None) if !had_config => Ok("was given nothing, and does not answer"),
-        (mode, _) => Err(mode.means()),
+        _ => Err(seen.means()),
     }
 }
 
@@ -117,13 +117,29 @@ mod tests {
 
     #[test]
     fn silence_proves_nothing_but_of_a_container_that_was_reset() {
-        let silent = Mode::Unreachable(Reason::Refused);
+        let silent = seen(Mode::Unreachable(Reason::Refused));
         assert!(rest(&silent, true, Some(CONTAINER)).is_ok());
         assert!(rest(&silent, true, Some("metal")).is_err());
         assert!(rest(&silent, true, None).is_err());
         assert!(rest(&silent, false, None).is_ok());
-        assert!(rest(&Mode::Maintenance, true, Some("metal")).is_ok());
-        assert!(rest(&Mode::Configured(Owner::Us), false, None).is_err());
-        assert!(rest(&Mode::InTransition, true, Some(CONTAINER)).is_err());
+        assert!(rest(&seen(Mode::Maintenance), true, Some("metal")).is_ok());
+        assert!(rest(&seen(Mode::Configured(Owner::Us)), false, None).is_err());
+    }
+
+    #[test]
+    fn who_closes_connections_is_not_said_to_take_a_config() {
+        let why = rest(&seen(Mode::InTransition), true, Some(CONTAINER)).unwrap_err();
+        assert_eq!(why, Reason::Closed.meaning().means);
+    }
+
+    /// A look that saw no certificate.
+    fn seen(mode: Mode) -> Sighting {
+        Sighting {
+            node: "10.0.0.1:50000".parse().expect("it is an address"),
+            mode,
+            certificate: None,
+            asks_for_certificate: false,
+            accepted_authorities: Vec::new(),
+        }
     }
 }

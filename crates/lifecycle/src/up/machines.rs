@@ -81,13 +81,16 @@ fn absent(node: &NodePlan, sighting: &Sighting, ran_before: bool) -> Option<Verd
         Mode::Unreachable(reason) => {
             (reason.to_string(), node_trouble::named(&node.name, reason).0)
         }
-        Mode::InTransition => ("it takes its config".to_owned(), codes::NODE_REFUSES),
+        Mode::InTransition if sighting.is_faceless() => {
+            (Reason::Closed.to_string(), codes::NODE_NOT_ANSWERING)
+        }
+        Mode::InTransition => ("it takes its config".to_owned(), codes::NODE_NOT_ANSWERING),
         Mode::NotTalos(why) => (why.clone(), codes::NOT_TALOS),
     };
     let what = format!("{} at {}: {why}", node.name, node.address);
     let cause = Cause::new(code, format!("{} cannot be reached", node.name))
         .because([what.clone()])
-        .so([mode.means().as_str(), mode.advice().unwrap_or_default()].join(" ").trim_end())
+        .so([&sighting.means(), sighting.advice().unwrap_or_default()].join(" ").trim_end())
         .next(format!("seaworthy talos probe {}", node.address), "tells what answers there")
         .next(explain(code), "tells what to look at");
     Some(Verdict::not_yet(Because::new(what).in_the_end(cause)))

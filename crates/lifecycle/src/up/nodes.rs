@@ -1,5 +1,6 @@
 //! `nodes`: a server for every node, in the network and behind the firewall.
 
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
@@ -155,7 +156,11 @@ async fn knock(site: &Site, node: &NodePlan, evidence: Evidence, address: IpAddr
             site.learn_address(&node.name, address);
             Verdict::ready(evidence)
         }
-        Ok(Err(error)) => closed(node, talos, &error.to_string(), codes::NODE_REFUSES),
+        Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => {
+            closed(node, talos, &error.to_string(), codes::NODE_REFUSES)
+        }
+        // No route there, or none from here at all: no machine has answered.
+        Ok(Err(error)) => closed(node, talos, &error.to_string(), codes::NODE_UNREACHABLE),
         Err(_) => closed(node, talos, "no answer", codes::NODE_UNREACHABLE),
     }
 }

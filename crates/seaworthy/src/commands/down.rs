@@ -110,7 +110,7 @@ fn show_machines(site: &Site, ui: &Ui) -> Result<(), CommandError> {
     let mut out = ui.stdout();
     for (name, sighting) in &seen {
         let verb = if is_ours(&sighting.mode) { "reset" } else { "leave" };
-        writeln!(out, "{verb}  {name:<24} {}", sighting.mode.means())?;
+        writeln!(out, "{verb}  {name:<24} {}", sighting.means())?;
     }
     let count = seen.iter().filter(|(_, sighting)| is_ours(&sighting.mode)).count();
     writeln!(out, "{count} to reset, nothing was reset")?;

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use events::Evidence;
 
 use super::Mode;
+use crate::client::Reason;
 use crate::pki::CertificateFacts;
 
 /// What a look at a node has seen.
@@ -23,6 +24,28 @@ pub struct Sighting {
 }
 
 impl Sighting {
+    /// Returns what it means, in a sentence for people.
+    pub fn means(&self) -> String {
+        if self.is_faceless() {
+            return Reason::Closed.meaning().means.to_owned();
+        }
+        self.mode.means()
+    }
+
+    /// Returns what to do about it, where something is to be done.
+    pub fn advice(&self) -> Option<&'static str> {
+        if self.is_faceless() {
+            return Some(Reason::Closed.meaning().advice);
+        }
+        self.mode.advice()
+    }
+
+    /// Whether the connection was closed before any certificate was shown. A node does
+    /// so while its API restarts, and a load balancer without a target does it for ever.
+    pub fn is_faceless(&self) -> bool {
+        self.mode == Mode::InTransition && self.certificate.is_none()
+    }
+
     /// Returns what was seen as evidence.
     pub fn evidence(&self) -> Evidence {
         let summary = format!("{} is {}", self.node, self.mode.word());

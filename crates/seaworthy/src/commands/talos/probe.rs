@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use ::talos::client::Reason;
 use ::talos::pki::Certificate;
 use ::talos::probe::{Mode, Owner, Sighting, probe};
 use clap::Args;
@@ -86,16 +85,14 @@ impl Looked<'_> {
 
     fn means(&self) -> String {
         match &self.seen {
-            Ok(sighting) if is_faceless(sighting) => Reason::Closed.meaning().means.to_owned(),
-            Ok(sighting) => sighting.mode.means(),
+            Ok(sighting) => sighting.means(),
             Err(why) => format!("It could not be asked: {why}."),
         }
     }
 
     fn advice(&self) -> Option<&'static str> {
         match &self.seen {
-            Ok(sighting) if is_faceless(sighting) => Some(Reason::Closed.meaning().advice),
-            Ok(sighting) => sighting.mode.advice(),
+            Ok(sighting) => sighting.advice(),
             Err(_) => Some("Check the name, or give the address."),
         }
     }
@@ -111,12 +108,6 @@ impl Looked<'_> {
             "facts": sighting.map(|sighting| sighting.evidence().facts),
         })
     }
-}
-
-/// Whether a connection was closed before any certificate was shown. A node does
-/// so while its API restarts, and a load balancer without a target does it for ever.
-fn is_faceless(sighting: &Sighting) -> bool {
-    sighting.mode == Mode::InTransition && sighting.certificate.is_none()
 }
 
 fn print(looked: &[Looked<'_>], out: &mut dyn Write) -> io::Result<()> {

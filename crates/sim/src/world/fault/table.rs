@@ -93,7 +93,7 @@ pub const FAULTS: &[Fault] = &[
     Fault {
         name: "connections-cut",
         does: "connections to the last node break in the middle of its first words",
-        expected: Expected::Failed { check: "identity", code: 302 },
+        expected: Expected::Failed { check: "identity", code: 327 },
         wound: Wound::Heals,
         turn: |world, cast, turn| {
             let bytes = turn.or_normal(Some(MIDDLE_OF_A_HANDSHAKE));
