@@ -124,11 +124,16 @@ fn told(member: &EtcdMember) -> String {
 
 /// Returns what a member is called: by its address until it has started.
 pub(crate) fn named(member: &EtcdMember) -> String {
-    let address = || member.peer_urls.iter().find_map(|url| host(url));
     match member.hostname.as_str() {
-        "" => address().map_or_else(|| format!("{:x}", member.id), |it| it.to_string()),
+        "" => place(member),
         name => name.to_owned(),
     }
+}
+
+/// Returns where a member is; its id where it does not tell.
+pub(crate) fn place(member: &EtcdMember) -> String {
+    let address = member.peer_urls.iter().find_map(|url| host(url));
+    address.map_or_else(|| format!("{:x}", member.id), |it| it.to_string())
 }
 
 fn seen(evidence: Evidence, opinions: &[Opinion]) -> Evidence {
@@ -153,12 +158,13 @@ pub(crate) fn leaderless(nodes: &[&str]) -> Verdict {
     Verdict::not_yet(Because::new(what).in_the_end(quorum_lost(nodes)))
 }
 
-/// Says that a second bootstrap has stopped etcd on a node for good.
-pub(crate) fn wedged(node: &str) -> Cause {
+/// Says that a second bootstrap has stopped etcd on a node for good. talosctl asks the
+/// node `at` an address: other nodes do not know its name.
+pub(crate) fn wedged(node: &str, at: &str) -> Cause {
     Cause::new(codes::ETCD_WEDGED, format!("a second bootstrap has stopped etcd on {node}"))
         .because(["its service is Finished: Bootstrap requested".to_owned()])
         .so("it does not start again by itself, and no call can start it")
-        .next(format!("talosctl -n {node} reboot"), "restarts the node, which starts etcd")
+        .next(format!("talosctl -n {at} reboot"), "restarts the node, which starts etcd")
         .next(explain(codes::ETCD_WEDGED), "tells more")
 }
 
@@ -182,9 +188,14 @@ pub(crate) fn gone(node: &str, at: &str) -> Cause {
 }
 
 /// Says that etcd does not run on a node, and what its service does instead.
-pub(crate) fn not_running(node: &str, etcd: Option<&Service>, others: &[Opinion]) -> Cause {
+pub(crate) fn not_running(
+    node: &str,
+    at: &str,
+    etcd: Option<&Service>,
+    others: &[Opinion],
+) -> Cause {
     if is_stopped(etcd) {
-        return wedged(node);
+        return wedged(node, at);
     }
     let state = etcd.map(|etcd| match etcd.last_event.as_str() {
         "" => format!("its service is {}", etcd.state),
@@ -193,6 +204,6 @@ pub(crate) fn not_running(node: &str, etcd: Option<&Service>, others: &[Opinion]
     Cause::new(codes::ETCD_NOT_RUNNING, format!("etcd does not run on {node}"))
         .because(state)
         .because(others.iter().map(Opinion::line))
-        .next(format!("talosctl -n {node} service etcd"), "shows what it waits for")
+        .next(format!("talosctl -n {at} service etcd"), "shows what it waits for")
         .next(explain(codes::ETCD_NOT_RUNNING), "tells more")
 }

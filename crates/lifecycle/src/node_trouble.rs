@@ -28,7 +28,7 @@ pub(crate) fn of(node: &NodePlan, mut verdict: Verdict) -> Verdict {
 
 /// Returns the cause that an answer stands for.
 pub(crate) fn cause(site: &Site, node: &NodePlan, error: &ClientError) -> Cause {
-    Asked { name: node.name.clone(), ours: authority(site) }.cause(error)
+    Asked::new(site, &node.name).cause(error)
 }
 
 /// Whom a call is made to, and with what: all that is needed to tell what came of
@@ -37,6 +37,8 @@ pub(crate) fn cause(site: &Site, node: &NodePlan, error: &ClientError) -> Cause 
 pub(crate) struct Asked {
     /// The node.
     pub(crate) name: String,
+    /// Where other nodes reach it, who do not know its name.
+    pub(crate) at: String,
     /// The fingerprint of the bundle's authority.
     pub(crate) ours: SpkiHash,
 }
@@ -44,7 +46,9 @@ pub(crate) struct Asked {
 impl Asked {
     /// A call to a node of that name.
     pub(crate) fn new(site: &Site, name: &str) -> Self {
-        Self { name: name.to_owned(), ours: authority(site) }
+        let planned = site.plan.nodes.iter().find(|node| node.name == name);
+        let at = planned.map_or_else(|| name.to_owned(), |node| node.address.to_string());
+        Self { name: name.to_owned(), at, ours: authority(site) }
     }
 
     /// Says why a look before a call gave nothing.
@@ -197,7 +201,8 @@ mod tests {
     use super::*;
 
     fn asked() -> Asked {
-        Asked { name: "cp-1".to_owned(), ours: SpkiHash::of(b"ours") }
+        let (name, at) = ("cp-1".to_owned(), "10.0.0.1".to_owned());
+        Asked { name, at, ours: SpkiHash::of(b"ours") }
     }
 
     fn error(reason: Reason) -> ClientError {

@@ -182,7 +182,7 @@ How to see it
 
     kubectl get nodes
     seaworthy status
-    talosctl -n NODE service kubelet
+    talosctl -n ADDRESS service kubelet
 
 What to do
 

@@ -103,7 +103,8 @@ fn astray(site: &Site, answer: &str, evidence: Evidence) -> Verdict {
     let endpoint = endpoint(&site.plan.endpoint);
     let what = format!("{endpoint} does not answer: {answer}");
     let message = format!("{endpoint} does not lead to the Kubernetes API");
-    let first = site.control_planes().next().map_or("", |node| node.name.as_str());
+    let first = site.control_planes().next().map(|node| node.address.to_string());
+    let first = first.unwrap_or_default();
     let (so, command, tells) = match &site.plan.endpoint {
         Endpoint::Hostname(name) => (
             "the API is up; the name leads elsewhere, or nowhere, from here",

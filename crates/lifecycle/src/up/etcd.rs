@@ -79,18 +79,18 @@ async fn without(site: &Site, chosen: &str) -> Result<(), ActError> {
 fn unsent(asked: &Asked, error: &ClientError) -> SendError {
     let end = asked.unsent(error.class(), error);
     match error.reason {
-        Reason::BootstrapWedged => end.named(Some(etcd_verdict::wedged(&asked.name))),
-        Reason::TimeNotInSync => end.in_the_end(Some(clock_not_set(&asked.name, error))),
+        Reason::BootstrapWedged => end.named(Some(etcd_verdict::wedged(&asked.name, &asked.at))),
+        Reason::TimeNotInSync => end.in_the_end(Some(clock_not_set(asked, error))),
         _ => end,
     }
 }
 
-fn clock_not_set(name: &str, error: &ClientError) -> Cause {
-    let message = format!("the clock of {name} is not in sync");
+fn clock_not_set(asked: &Asked, error: &ClientError) -> Cause {
+    let message = format!("the clock of {} is not in sync", asked.name);
     Cause::new(codes::CLOCK_NOT_IN_SYNC, message)
         .because([format!("{error}: {}", error.reason)])
         .so("etcd is not started before a time server has set the clock")
-        .next(format!("talosctl -n {name} time"), "shows what it gets from which server")
+        .next(format!("talosctl -n {} time", asked.at), "shows what it gets from which server")
         .next(explain(codes::CLOCK_NOT_IN_SYNC), "tells more")
 }
 
@@ -119,7 +119,8 @@ pub(super) async fn look(site: &Site) -> Verdict {
         return etcd_verdict::judge(site.control_planes().count(), &opinions);
     };
     let what = format!("etcd on {} does not run yet", node.name);
-    let cause = etcd_verdict::not_running(&node.name, etcd.as_ref(), &opinions);
+    let at = node.address.to_string();
+    let cause = etcd_verdict::not_running(&node.name, &at, etcd.as_ref(), &opinions);
     Verdict::not_yet(Because::new(what).in_the_end(cause))
 }
 

@@ -125,7 +125,7 @@ async fn of_target(
     if is_coming(etcd.as_ref()) {
         match past.begun_here {
             Begun::Maybe | Begun::Yes if !never_arrived(site, hands, target).await? => {}
-            _ if past.has_had_etcd() => return Err(gone(site, target)),
+            _ if past.has_had_etcd() => return Err(gone(target)),
             _ => return Ok(Sight::NotThere),
         }
     }
@@ -156,8 +156,8 @@ pub(super) fn unheard(site: &Site, node: &NodePlan, error: &ClientError) -> ActE
 /// new: it was wiped, or it is new and the one before took all along. Whether an
 /// empty one may take its place is for people to decide, and whoever has decided
 /// so bootstraps by hand; until the deadline that is seen.
-fn gone(site: &Site, target: &NodePlan) -> ActError {
-    let at = site.address(&target.name).map_or_else(|| target.name.clone(), |at| at.to_string());
+fn gone(target: &NodePlan) -> ActError {
+    let at = target.address.to_string();
     let what = format!("etcd was begun on {}, and no control plane has it now", target.name);
     ActError::not_yet(Failure::transient(what), etcd_verdict::gone(&target.name, &at))
 }
@@ -166,7 +166,8 @@ fn gone(site: &Site, target: &NodePlan) -> ActError {
 fn odd(node: &NodePlan, etcd: Option<&Service>) -> ActError {
     let state = etcd.map_or("unknown", |etcd| etcd.state.as_str());
     let failure = Failure::transient(format!("etcd on {} is {state}", node.name));
-    ActError::not_yet(failure, etcd_verdict::not_running(&node.name, etcd, &[]))
+    let at = node.address.to_string();
+    ActError::not_yet(failure, etcd_verdict::not_running(&node.name, &at, etcd, &[]))
 }
 
 /// Returns whether no bootstrap has reached the machine. One that was sent just

@@ -113,7 +113,7 @@ fn unreachable() -> Verdict {
 
 fn not_running(name: &str, etcd: Option<&Service>) -> Verdict {
     let what = format!("etcd does not run on {name}");
-    let cause = etcd_verdict::not_running(name, etcd, &[]);
+    let cause = etcd_verdict::not_running(name, name, etcd, &[]);
     Verdict::not_yet(Because::new(what).in_the_end(cause))
 }
 

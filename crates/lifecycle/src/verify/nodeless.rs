@@ -11,7 +11,7 @@ use talos::client::EtcdMember;
 
 use crate::codes;
 use crate::etcd_opinion::Opinion;
-use crate::etcd_verdict::{Known, departed, is_at, named};
+use crate::etcd_verdict::{Known, departed, is_at, named, place};
 use crate::hetzner::explain;
 
 /// Says that a member of etcd has no Node. `asked` is where control planes were
@@ -29,7 +29,7 @@ pub(super) fn nodeless(opinions: &[Opinion], nodes: &Known, asked: &[IpAddr]) ->
 }
 
 fn never_registered(member: &EtcdMember, what: &str, opinions: &[Opinion]) -> Cause {
-    let kubelet = format!("talosctl -n {} service kubelet", named(member));
+    let kubelet = format!("talosctl -n {} service kubelet", place(member));
     Cause::new(codes::NODE_NEVER_JOINED, what)
         .because(opinions.iter().map(Opinion::line))
         .so("its etcd works; what is missing is its kubelet, or the Node was deleted")
