@@ -83,6 +83,8 @@ pub const NOT_TALOS: Code = Code(325);
 pub const CALL_REFUSED: Code = Code(326);
 /// The Talos API of a node gives no answer.
 pub const NODE_NOT_ANSWERING: Code = Code(327);
+/// A member of etcd finds something wrong with itself.
+pub const ETCD_UNWELL: Code = Code(328);
 /// Pods on some nodes cannot reach each other.
 pub const DATAPATH_BROKEN: Code = Code(501);
 /// Names do not resolve in pods.

@@ -78,3 +78,29 @@ pub(crate) fn is_coming(etcd: Option<&Service>) -> bool {
     let state = etcd.map_or("", |etcd| etcd.state.as_str());
     matches!(state, "" | "Initialized" | "Starting" | "Waiting" | "Preparing")
 }
+
+#[cfg(test)]
+impl Opinion {
+    /// What the control plane of a number says that sees so many members, led by the
+    /// first.
+    pub(crate) fn sample(of: u64, members: u64) -> Self {
+        let member = |id| EtcdMember {
+            id,
+            hostname: format!("cp-{id}"),
+            peer_urls: vec![format!("https://10.0.0.{id}:2380")],
+            client_urls: Vec::new(),
+            is_learner: false,
+        };
+        let status = EtcdStatus {
+            member: of,
+            leader: Some(1),
+            raft_term: 1,
+            raft_index: 1,
+            raft_applied_index: 1,
+            is_learner: false,
+            db_size: 1,
+            errors: Vec::new(),
+        };
+        Self { node: format!("10.0.0.{of}"), members: (1..=members).map(member).collect(), status }
+    }
+}

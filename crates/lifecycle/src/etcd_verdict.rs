@@ -57,6 +57,9 @@ pub(crate) fn judge(wanted: usize, opinions: &[Opinion]) -> Verdict {
     let complete = sets.iter().all(|members| members.len() == wanted);
     let agreed = sets.len() == 1 && leaders.len() == 1 && !leaders.contains(&None);
     let mut evidence = seen(Evidence::new("").fact("members", wanted), opinions);
+    if let Some(unwell) = opinions.iter().find(|it| !it.status.errors.is_empty() && agreed) {
+        return complains(unwell, evidence);
+    }
     if complete && agreed && !learners {
         let leader = opinions.iter().find(|it| Some(it.status.member) == it.status.leader);
         let leader = leader.map_or("one", |it| it.node.as_str());
@@ -74,6 +77,22 @@ pub(crate) fn judge(wanted: usize, opinions: &[Opinion]) -> Verdict {
         .because(opinions.iter().map(Opinion::line))
         .seen(evidence)
         .next(explain(codes::ETCD_DISAGREES), "tells more");
+    Verdict::not_yet(Because::new(what).in_the_end(cause))
+}
+
+/// Says that a member finds something wrong with itself, such as that it has no room
+/// left and takes no more writes.
+fn complains(unwell: &Opinion, evidence: Evidence) -> Verdict {
+    let node = &unwell.node;
+    let lines = unwell.status.errors.iter().map(|error| error.trim().to_owned());
+    let lines: Vec<_> = lines.collect();
+    let what = format!("etcd on {node} reports: {}", lines.join("; "));
+    let cause = Cause::new(codes::ETCD_UNWELL, format!("etcd on {node} is not well"))
+        .because(lines)
+        .seen(evidence)
+        .next("talosctl etcd alarm list", "shows the alarms of all members")
+        .next("talosctl etcd status", "shows how large their databases are")
+        .next(explain(codes::ETCD_UNWELL), "tells more");
     Verdict::not_yet(Because::new(what).in_the_end(cause))
 }
 
@@ -206,4 +225,21 @@ pub(crate) fn not_running(
         .because(others.iter().map(Opinion::line))
         .next(format!("talosctl -n {at} service etcd"), "shows what it waits for")
         .next(explain(codes::ETCD_NOT_RUNNING), "tells more")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_member_that_reports_an_error_is_not_well() {
+        let mut opinion = Opinion::sample(1, 1);
+        assert!(matches!(judge(1, std::slice::from_ref(&opinion)), Verdict::Ready { .. }));
+        opinion.status.errors.push("memberID:1 alarm:NOSPACE ".to_owned());
+        let verdict = judge(1, &[opinion]);
+        let Verdict::NotYet { because } = verdict else { panic!("{verdict:?}") };
+        assert_eq!(because.what, "etcd on 10.0.0.1 reports: memberID:1 alarm:NOSPACE");
+        let cause = because.in_the_end.expect("it has a name");
+        assert_eq!(cause.code, codes::ETCD_UNWELL);
+    }
 }

@@ -40,34 +40,12 @@ fn never_registered(member: &EtcdMember, what: &str, opinions: &[Opinion]) -> Ca
 
 #[cfg(test)]
 mod tests {
-    use talos::client::EtcdStatus;
-
     use super::*;
     use crate::etcd_verdict::judge;
 
-    fn member(id: u64) -> EtcdMember {
-        EtcdMember {
-            id,
-            hostname: format!("cp-{id}"),
-            peer_urls: vec![format!("https://10.0.0.{id}:2380")],
-            client_urls: Vec::new(),
-            is_learner: false,
-        }
-    }
-
     /// What a control plane says that sees three members.
     fn opinion(of: u64) -> Opinion {
-        let status = EtcdStatus {
-            member: of,
-            leader: Some(1),
-            raft_term: 1,
-            raft_index: 1,
-            raft_applied_index: 1,
-            is_learner: false,
-            db_size: 1,
-            errors: Vec::new(),
-        };
-        Opinion { node: format!("10.0.0.{of}"), members: (1..4).map(member).collect(), status }
+        Opinion::sample(of, 3)
     }
 
     fn registered(ids: impl Iterator<Item = u64>) -> Known {

@@ -86,6 +86,8 @@ pub struct Knobs {
     pub own_etcd: bool,
     /// Its disk holds the etcd data of a cluster that it was part of earlier.
     pub foreign_etcd: bool,
+    /// The database of its etcd has reached its limit.
+    pub etcd_has_no_space: bool,
     /// Somebody else asks for a bootstrap again, in the worst moment.
     pub bootstrapped_twice: bool,
     /// Its static pods never start.
@@ -151,6 +153,7 @@ impl Default for Knobs {
             cannot_join_etcd: false,
             own_etcd: false,
             foreign_etcd: false,
+            etcd_has_no_space: false,
             bootstrapped_twice: false,
             no_static_pods: false,
             cut_off: false,

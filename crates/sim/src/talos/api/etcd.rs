@@ -37,7 +37,10 @@ impl Api {
         let (id, etcd) = self.sound_etcd(caller).await?;
         let own = etcd.members.iter().find(|member| member.id == id);
         // A disk that is slow is behind with what the others have agreed upon.
-        let behind = u64::from(self.machine.knobs.borrow().disk_slowness.max(1) - 1);
+        let (behind, is_full) = {
+            let knobs = self.machine.knobs.borrow();
+            (u64::from(knobs.disk_slowness.max(1) - 1), knobs.etcd_has_no_space)
+        };
         Ok(EtcdMemberStatus {
             protocol_version: VERSION.to_owned(),
             storage_version: STORAGE_VERSION.to_owned(),
@@ -47,7 +50,7 @@ impl Api {
             raft_index: etcd.index,
             raft_term: etcd.term,
             raft_applied_index: etcd.index.saturating_sub(behind),
-            errors: no_leader(&etcd),
+            errors: errors(&etcd, is_full.then_some(id)),
             is_learner: own.is_some_and(|member| member.is_learner),
             member_id: id,
         })
@@ -77,11 +80,12 @@ impl Api {
     }
 }
 
-fn no_leader(etcd: &Etcd) -> Vec<String> {
-    match etcd.leader() {
-        Some(_) => Vec::new(),
-        None => vec!["etcdserver: no leader".to_owned()],
-    }
+/// Returns what a member finds wrong, in etcd's own words; alarms have a space at
+/// their end.
+fn errors(etcd: &Etcd, full: Option<u64>) -> Vec<String> {
+    let leaderless = etcd.leader().is_none().then(|| "etcdserver: no leader".to_owned());
+    let full = full.map(|id| format!("memberID:{id} alarm:NOSPACE "));
+    leaderless.into_iter().chain(full).collect()
 }
 
 fn on_the_wire(member: &Member) -> EtcdMember {

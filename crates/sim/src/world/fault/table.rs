@@ -175,6 +175,15 @@ pub const FAULTS: &[Fault] = &[
         },
     },
     Fault {
+        name: "etcd-no-space",
+        does: "the database of etcd on the first control plane has reached its limit",
+        expected: Expected::Failed { check: "etcd", code: 328 },
+        wound: Wound::Heals,
+        turn: |world, cast, turn| {
+            world.turn(cast.first(), |knobs| knobs.etcd_has_no_space = turn.strikes());
+        },
+    },
+    Fault {
         name: "etcd-split",
         does: "the last control plane begins an etcd of its own",
         expected: Expected::Failed { check: "etcd", code: 310 },
