@@ -32,6 +32,7 @@ mod etcd_verdict;
 mod explain;
 mod hetzner;
 mod kube;
+mod lease;
 mod machine;
 mod machine_config;
 mod machine_sight;

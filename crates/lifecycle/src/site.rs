@@ -11,6 +11,7 @@ use clouds::hetzner::{Hetzner, Id, Image};
 use clouds::machines::{Given, Machines};
 use engine::{Chance, Hands};
 use events::{Clock, Role, Secret, Unit, Verdict};
+use jiff::Timestamp;
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
 use spec::plan::{Hardware, NodePlan, Plan};
@@ -20,6 +21,7 @@ use talos::pki::SpkiHash;
 use talos::secrets::Bundle;
 
 use crate::hetzner::{Clerk, Wanted};
+use crate::lease::{Leases, Now};
 use crate::{MachinePatch, Manifest};
 
 /// The place where a cluster is built.
@@ -114,6 +116,7 @@ struct Learned {
     images: BTreeMap<spec::Architecture, Id<Image>>,
     addresses: BTreeMap<String, IpAddr>,
     fingerprints: BTreeMap<String, SpkiHash>,
+    leases: Leases,
     endpoint: Option<IpAddr>,
     /// The control plane that calls go to.
     api: Option<String>,
@@ -273,6 +276,12 @@ impl Site {
 
     pub(crate) fn learn_fingerprint(&self, node: &str, spki: SpkiHash) {
         self.learned().fingerprints.insert(node.to_owned(), spki);
+    }
+
+    /// Says what speaks against a node that has renewed its lease at some time.
+    pub(crate) fn stale_lease(&self, node: &str, renewed: Timestamp) -> Option<String> {
+        let now = Now { time: self.clock.now(), elapsed: self.clock.elapsed() };
+        self.learned().leases.stale(node, renewed, now)
     }
 
     /// Returns the address of the load balancer, once there is one.

@@ -64,7 +64,7 @@ mod watch;
 
 pub(crate) use apply::Meant;
 pub use apply::{Applied, Change, FIELD_MANAGER, Ownership};
-pub use chain::{Chain, Link, LogTail, ReadIn, Surroundings, explain};
+pub use chain::{Chain, Link, LogTail, ReadIn, Surroundings, explain, happened_at};
 pub use cluster::{Cluster, Health, ServerVersion};
 pub use connect::{Access, AccessError, Timeouts};
 pub use delete::{

@@ -5,6 +5,7 @@
 use clouds::hetzner::{Health, LoadBalancer};
 use events::{Because, Cause, Evidence, Verdict};
 use spec::plan::{Endpoint, NodePlan};
+use talos::client::ClientError;
 
 use crate::hetzner::{API_PORT, blind, explain};
 use crate::kube;
@@ -16,7 +17,7 @@ pub(super) async fn look(site: &Site) -> Verdict {
     for node in site.control_planes() {
         match direct(site, node).await {
             Ok(()) => evidence = evidence.fact(format!("{}/readyz", node.name), "ok"),
-            Err(because) => return not_ready(node, &because),
+            Err(because) => return not_ready(site, node, &because).await,
         }
     }
     let ready = site.control_planes().count();
@@ -86,16 +87,30 @@ async fn through(site: &Site) -> Result<(), String> {
     kube::is_ready(site, &server).await
 }
 
-fn not_ready(node: &NodePlan, why: &str) -> Verdict {
+async fn not_ready(site: &Site, node: &NodePlan, why: &str) -> Verdict {
     let what = format!("{}: {why}", node.name);
     let cause = Cause::new(
         codes::API_NOT_READY,
         format!("the Kubernetes API on {} is not ready", node.name),
     )
     .because([why.to_owned()])
-    .next(format!("talosctl -n {} service kubelet", node.name), "shows what runs there")
+    .because(unready_pods(site, node).await)
+    .next(format!("talosctl -n {} service kubelet", node.address), "shows what runs there")
     .next(explain(codes::API_NOT_READY), "tells more");
     Verdict::not_yet(Because::new(what).in_the_end(cause))
+}
+
+/// Returns which parts of its control plane a node says are not ready. Who cannot be
+/// asked for them adds nothing.
+async fn unready_pods(site: &Site, node: &NodePlan) -> Vec<String> {
+    let Some(at) = site.talos(node) else { return Vec::new() };
+    let told = async { at.authenticated(site.talos_admin()).await?.static_pods().await };
+    let Ok(pods): Result<_, ClientError> = told.await else { return Vec::new() };
+    if pods.is_empty() {
+        return vec![format!("the kubelet of {} has not started the API yet", node.name)];
+    }
+    let unready = pods.iter().filter(|pod| !pod.ready);
+    unready.map(|pod| format!("{} is {}, not ready", pod.name, pod.phase)).collect()
 }
 
 /// Every control plane has answered: the endpoint does not lead to them.

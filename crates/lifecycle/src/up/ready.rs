@@ -1,8 +1,9 @@
 //! `ready`: of every node Talos, the kubelet and Kubernetes say the same.
 
-use std::time::Duration;
+use std::cmp::Reverse;
 
 use events::{Because, Cause, Code, Evidence, Failure, Verdict};
+use jiff::Timestamp;
 use objects::{Object, Scope};
 use spec::plan::NodePlan;
 use talos::client::{ClientError, Service};
@@ -11,8 +12,8 @@ use crate::hetzner::explain;
 use crate::machine_sight::{MachineSight, complaint, diagnosed};
 use crate::{Site, codes, kube, node_trouble};
 
-/// A kubelet renews its lease every ten seconds; an older one is of a node that is gone.
-const FRESH: Duration = Duration::from_secs(40);
+/// How many warnings are told.
+const NEWEST: usize = 3;
 
 /// Looks at the node from all three sides. The first to say no is told, with
 /// what the others say behind it.
@@ -138,21 +139,35 @@ async fn unhealthy(
     .because(found(site, node).await)
     .because(events)
     .because(machine.unmet())
-    .next(format!("talosctl -n {} logs kubelet", node.name), "shows what it says itself")
+    .so(meant(kubelet))
+    .next(format!("talosctl -n {} logs kubelet", node.address), "shows what it says itself")
     .next(explain(codes::KUBELET_UNHEALTHY), "tells more");
     Verdict::not_yet(Because::new(what).in_the_end(cause))
+}
+
+/// A kubelet that prepares itself pulls its image, and does not say why it gets none.
+fn meant(kubelet: &Service) -> &'static str {
+    match kubelet.state.as_str() {
+        "Preparing" => "its image is being pulled; if that lasts, the node does not get it",
+        _ => "",
+    }
 }
 
 /// Returns the newest warnings about pods of a node.
 async fn pod_events(site: &Site, node: &NodePlan) -> Result<Vec<String>, Failure> {
     let scope = Scope::all(kube::kind("v1", "Event")).with_fields("type=Warning");
-    let events = kube::list(site, &scope).await?;
-    let of_node = |event: &&Object| event.text("/source/host") == Some(&node.name);
+    Ok(newest(&kube::list(site, &scope).await?, &node.name))
+}
+
+fn newest(warnings: &[Object], node: &str) -> Vec<String> {
+    let of_node = |event: &&Object| event.text("/source/host") == Some(node);
+    let mut warnings: Vec<_> = warnings.iter().filter(of_node).collect();
+    warnings.sort_by_key(|event| Reverse(objects::happened_at(event)));
     let line = |event: &Object| {
         let text = |pointer| event.text(pointer).unwrap_or_default();
         format!("{} {}: {}", text("/reason"), text("/involvedObject/name"), text("/message"))
     };
-    Ok(events.iter().filter(of_node).map(line).take(3).collect())
+    warnings.into_iter().take(NEWEST).map(line).collect()
 }
 
 fn condition(node: &NodePlan, object: &Object) -> Option<Verdict> {
@@ -182,21 +197,13 @@ async fn lease(site: &Site, node: &NodePlan) -> Option<Verdict> {
         Err(error) => return Some(kube::blind(error)),
     };
     let renewed = lease.as_ref().and_then(|lease| lease.text("/spec/renewTime"));
-    let renewed = renewed.and_then(|text| text.parse::<jiff::Timestamp>().ok());
-    let age = renewed.map(|at| site.clock.now().duration_since(at));
-    match age {
-        Some(age) if age.as_secs() <= i64::try_from(FRESH.as_secs()).unwrap_or(i64::MAX) => None,
-        Some(age) => {
-            let what = format!("its lease is {} s old", age.as_secs());
-            Some(not_yet(
-                codes::NODE_NOT_READY,
-                format!("{} is not ready", node.name),
-                what,
-                Vec::new(),
-            ))
-        }
-        None => Some(Verdict::not_yet("it has no lease yet")),
-    }
+    let Some(renewed) = renewed.and_then(|text| text.parse::<Timestamp>().ok()) else {
+        return Some(Verdict::not_yet("it has no lease yet"));
+    };
+    let what = site.stale_lease(&node.name, renewed)?;
+    let behind = vec!["no renewal of it was seen".to_owned()];
+    let message = format!("{} is not ready", node.name);
+    Some(not_yet(codes::NODE_NOT_READY, message, what, behind))
 }
 
 /// What no single node can answer: names resolve, and no certificate waits.
@@ -234,4 +241,30 @@ fn not_yet(code: Code, message: String, what: String, behind: Vec<String>) -> Ve
         .because(behind)
         .next(explain(code), "tells more");
     Verdict::not_yet(Because::new(what).in_the_end(cause))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// A warning of a node about the pod of a second.
+    fn warning(node: &str, second: u8) -> Object {
+        Object::new(json!({
+            "apiVersion": "v1", "kind": "Event", "type": "Warning", "reason": "Failed",
+            "metadata": { "name": format!("e{second}") }, "message": "why",
+            "source": { "host": node }, "involvedObject": { "name": format!("pod-{second}") },
+            "lastTimestamp": format!("2026-01-01T00:00:0{second}Z"),
+        }))
+        .expect("it is an object")
+    }
+
+    #[test]
+    fn the_newest_warnings_of_a_node_are_told() {
+        let warnings: Vec<_> = [3, 1, 5, 2, 4].map(|second| warning("a", second)).into();
+        let warnings = [warnings, vec![warning("b", 9)]].concat();
+        let told = newest(&warnings, "a");
+        assert_eq!(told, ["Failed pod-5: why", "Failed pod-4: why", "Failed pod-3: why"]);
+    }
 }

@@ -18,10 +18,11 @@ pub(super) fn told_as(object: &Object) -> Vec<String> {
 /// Returns the latest warning, in one line.
 pub(super) fn latest_warning<'a>(events: impl Iterator<Item = &'a Object>) -> Option<String> {
     let warnings = events.filter(|event| event.text("/type") == Some("Warning"));
-    warnings.max_by_key(|event| time(event)).map(line)
+    warnings.max_by_key(|event| happened_at(event)).map(line)
 }
 
-fn time(event: &Object) -> Option<Timestamp> {
+/// Returns when an event happened, for the last time where it did more than once.
+pub fn happened_at(event: &Object) -> Option<Timestamp> {
     TIMES.iter().find_map(|place| event.text(place)?.parse().ok())
 }
 

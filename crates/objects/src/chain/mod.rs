@@ -28,6 +28,7 @@ use std::fmt;
 
 use crate::status::{Condition, Facts, unwell};
 use crate::{Object, ObjectId, Scope};
+pub use happening::happened_at;
 use happening::latest_warning;
 pub use log::LogTail;
 pub(crate) use pool::{Found, Pool};
