@@ -129,11 +129,17 @@ pub(super) fn unheard(name: &str, error: &ClientError) -> Verdict {
         }
         reason => node_trouble::named(name, reason),
     };
-    Verdict::failed(
-        Cause::new(code, message)
-            .because([error.reason.to_string()])
-            .so(node_trouble::meant(&error.reason))
-            .next(format!("seaworthy talos probe {name}"), "shows which mode it is in")
-            .next(explain(code), "tells more"),
-    )
+    let cause = Cause::new(code, message)
+        .because([error.reason.to_string()])
+        .so(node_trouble::meant(&error.reason))
+        .next(format!("seaworthy talos probe {name}"), "shows which mode it is in")
+        .next(explain(code), "tells more");
+    match &error.reason {
+        // Somebody may be about to bring it, and a wait is for that.
+        Reason::StillInMaintenance { .. } => {
+            let what = format!("{name} waits for its config");
+            Verdict::not_yet(Because::new(what).in_the_end(cause))
+        }
+        _ => Verdict::failed(cause),
+    }
 }
