@@ -85,6 +85,8 @@ pub const CALL_REFUSED: Code = Code(326);
 pub const NODE_NOT_ANSWERING: Code = Code(327);
 /// A member of etcd finds something wrong with itself.
 pub const ETCD_UNWELL: Code = Code(328);
+/// A node gets no images.
+pub const IMAGE_UNAVAILABLE: Code = Code(329);
 /// Pods on some nodes cannot reach each other.
 pub const DATAPATH_BROKEN: Code = Code(501);
 /// Names do not resolve in pods.

@@ -167,13 +167,13 @@ pub(crate) fn named(name: &str, reason: &Reason) -> (Code, String) {
         Reason::BootstrapWedged => {
             (codes::ETCD_WEDGED, format!("a second bootstrap has stopped etcd on {name}"))
         }
+        Reason::PullFailed(_) => (codes::IMAGE_UNAVAILABLE, format!("{name} gets no images")),
         Reason::PermissionDenied(_)
         | Reason::NoForwarding
         | Reason::Unimplemented(_)
         | Reason::InvalidArgument(_)
         | Reason::NotFound(_)
         | Reason::AlreadyBootstrapped
-        | Reason::PullFailed(_)
         | Reason::InstallerFailed { .. }
         | Reason::Status { .. } => {
             (codes::CALL_REFUSED, format!("{name} refuses what it is asked for"))

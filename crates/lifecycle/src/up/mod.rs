@@ -19,6 +19,7 @@ mod probe_pods;
 mod probing;
 mod proof;
 mod ready;
+mod registry;
 mod seal_probe;
 mod secrets;
 mod storage_probe;

@@ -28,7 +28,11 @@ pub const TABLE: &[Stage] = &[
     ),
     each("identity", &[("nodes", Reach::Chain)], &[gate("identity", Name::Identity)]),
     each("config", &[("identity", Reach::Chain)], &[gate("config", Name::Config)]),
-    whole("etcd", &[("config", Reach::ControlPlanes)], &[gate("etcd", Name::Etcd)]),
+    whole(
+        "etcd",
+        &[("config", Reach::ControlPlanes)],
+        &[probe("registry", Name::Etcd), gate("etcd", Name::Etcd)],
+    ),
     whole("api", &[("etcd", Reach::All)], &[gate("api", Name::Api)]),
     whole("cni", &[("api", Reach::All), ("config", Reach::All)], &[gate("cni", Name::Cni)]),
     whole("cloud", &[("api", Reach::All), ("config", Reach::All)], &[gate("cloud", Name::Cloud)]),

@@ -8,7 +8,7 @@ use spec::plan::{Stage, Timeouts};
 
 use super::{
     addon_stage, api, config, etcd, identity, image, network, nodes, preflight, proof, ready,
-    seal_probe, secrets, storage_probe,
+    registry, seal_probe, secrets, storage_probe,
 };
 use crate::{Site, manifests, next_step};
 
@@ -84,6 +84,7 @@ impl Work for Up {
     ) -> Result<Verdict, ActError> {
         let site = &self.site;
         let verdict = match Self::home(unit, probe) {
+            Stage::Etcd => registry::probe(site, hands).await?,
             Stage::Storage => storage_probe::probe(site, hands).await?,
             Stage::Seal => seal_probe::probe(site, hands).await?,
             Stage::Proof => proof::probe(site, hands).await?,

@@ -33,6 +33,8 @@ pub struct Pull<'a> {
 pub enum Keeper {
     /// Talos itself, for its installer.
     Talos,
+    /// Those services of Talos that Kubernetes needs: kubelet and etcd.
+    Services,
     /// Kubernetes, for its pods.
     Kubernetes,
 }
@@ -187,6 +189,7 @@ impl Keeper {
     fn on_the_wire(self) -> ContainerdInstance {
         let (driver, namespace) = match self {
             Self::Talos => (ContainerDriver::Containerd, ContainerdNamespace::NsSystem),
+            Self::Services => (ContainerDriver::Cri, ContainerdNamespace::NsSystem),
             Self::Kubernetes => (ContainerDriver::Cri, ContainerdNamespace::NsCri),
         };
         ContainerdInstance { driver: driver.into(), namespace: namespace.into() }

@@ -13,6 +13,7 @@
 
 mod contract;
 mod host;
+mod images;
 mod input;
 mod machine_config;
 pub mod patch;
@@ -24,6 +25,7 @@ pub use contract::{Contract, UnsupportedVersion};
 pub use host::{
     Addressing, DiskKey, DiskSelector, Encryption, Install, InstallDisk, Interface, Link, Node,
 };
+pub use images::Images;
 pub use input::{
     CloudProvider, Cluster, Cni, ControlPlanes, HostDns, InlineManifest, InputError, KubeProxy,
     KubeletCertificates,

@@ -114,6 +114,7 @@ impl Machine {
         self.change(|state| {
             state.services.set("kubelet", ServiceState::Preparing, "Running pre state");
         });
+        self.knobs_are(|knobs| !knobs.no_registry).await;
         self.write(self.settings.delays.kubelet).await;
         self.change(|state| state.services.healthy("kubelet"));
         self.knobs_are(|knobs| !knobs.cut_off).await;
@@ -209,6 +210,7 @@ impl Machine {
     /// over.
     async fn pull_image(&self) {
         loop {
+            self.knobs_are(|knobs| !knobs.no_registry).await;
             let attempt = self.state().etcd;
             tokio::select! {
                 () = self.write(self.settings.delays.etcd_image) => {}

@@ -360,6 +360,15 @@ pub const FAULTS: &[Fault] = &[
         },
     },
     Fault {
+        name: "registry-unreachable",
+        does: "the first control plane gets no images",
+        expected: Expected::Failed { check: "registry", code: 329 },
+        wound: Wound::Heals,
+        turn: |world, cast, turn| {
+            world.turn(cast.first(), |knobs| knobs.no_registry = turn.strikes());
+        },
+    },
+    Fault {
         name: "sealed-secrets-stay-shut",
         does: "the controller of Sealed Secrets opens nothing",
         expected: Expected::Failed { check: "seal-probe", code: 505 },
