@@ -31,6 +31,27 @@ async fn machines_come_up_once_and_are_released() {
     }
 }
 
+/// Up to Talos 1.12 another server answers in maintenance mode, and nobody can be told
+/// to pull an image.
+#[tokio::test(flavor = "multi_thread")]
+async fn machines_of_older_versions_come_up_once_and_are_released() {
+    for (number, talos, kubernetes) in
+        [(40, "v1.8.4", "v1.31.5"), (41, "v1.12.1", "v1.35.2"), (42, "v1.13.6", "v1.36.3")]
+    {
+        let version = talos.to_owned();
+        let mut yard = Yard::with(number, |facts| NodeFacts { version: version.clone(), ..facts });
+        yard.file = yard.file.replace("v1.14.1", talos).replace("v1.36.3", kubernetes);
+        let first = yard.up(Some(LAST)).await;
+        assert!(first.is_done, "{talos}: {}", first.text);
+        let before = yard.effects();
+        assert!(yard.up(Some(LAST)).await.is_done);
+        assert_eq!(yard.effects(), before, "{talos}: a second run changes nothing");
+        let down = yard.down().await;
+        assert_eq!(down.outcome, RunOutcome::Proven, "{talos}: {}", down.text);
+        assert!(NAMES.iter().all(|name| waits(&yard, name)), "{talos}: {}", down.text);
+    }
+}
+
 /// Where the API will be is in every config, before anything answers there.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_worker_that_is_there_before_the_control_plane_gets_its_config() {

@@ -26,6 +26,9 @@ pub struct Settings {
 pub struct Delays {
     /// From power on to the maintenance API.
     pub boot: Duration,
+    /// How long a configuration takes to be written down, in which no other
+    /// is taken.
+    pub persist: Duration,
     /// From the answer to a configuration to the first sign of it.
     pub accept: Duration,
     /// How long the old server presents the new certificate.
@@ -90,6 +93,9 @@ pub struct Knobs {
     pub etcd_has_no_space: bool,
     /// Somebody else asks for a bootstrap again, in the worst moment.
     pub bootstrapped_twice: bool,
+    /// An unattended install begins whenever a bootstrap has been let in: in
+    /// between the two looks that a node takes for one.
+    pub installs_under_bootstrap: bool,
     /// Its static pods never start.
     pub no_static_pods: bool,
     /// It reaches no control plane: trustd never signs its certificate and its
@@ -107,6 +113,8 @@ pub struct Knobs {
     pub disk_slowness: u32,
     /// Each connection breaks after the node has sent so many bytes.
     pub cut_after_bytes: Option<u64>,
+    /// Each connection breaks after the node has received so many bytes.
+    pub cut_after_received: Option<u64>,
 }
 
 impl Settings {
@@ -120,6 +128,7 @@ impl Default for Delays {
     fn default() -> Self {
         Self {
             boot: Duration::from_secs(25),
+            persist: Duration::from_millis(50),
             accept: Duration::from_millis(100),
             race_window: Duration::from_millis(150),
             swap: Duration::from_millis(400),
@@ -155,6 +164,7 @@ impl Default for Knobs {
             foreign_etcd: false,
             etcd_has_no_space: false,
             bootstrapped_twice: false,
+            installs_under_bootstrap: false,
             no_static_pods: false,
             cut_off: false,
             no_registry: false,
@@ -162,6 +172,7 @@ impl Default for Knobs {
             slowness: 1,
             disk_slowness: 1,
             cut_after_bytes: None,
+            cut_after_received: None,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use events::Role as NodeRole;
 use talos::client::{Applied, Apply, Bootstrap, Client, ClientError, Node, Reason};
-use talos::config::{Cluster, Cni, Install, InstallDisk, KubeProxy, MachineConfig};
+use talos::config::{Cluster, Cni, Contract, Install, InstallDisk, KubeProxy, MachineConfig};
 use talos::credentials::{Identity, Role};
 use talos::probe::{Mode, Owner, probe};
 use talos::secrets::Bundle;
@@ -50,7 +50,7 @@ impl Climber {
     pub(crate) fn config(&self, first: Ipv4Addr, name: &str, role: NodeRole) -> MachineConfig {
         let install = Install {
             disk: InstallDisk::Device("/dev/sda".to_owned()),
-            image: "ghcr.io/siderolabs/installer:v1.14.1".to_owned(),
+            image: format!("ghcr.io/siderolabs/installer:{}", self.ground.release().talos),
         };
         let node = talos::config::Node::new(role, name, install);
         let config = MachineConfig::render(&self.bundle, &self.cluster(first), &node).unwrap();
@@ -64,11 +64,13 @@ impl Climber {
     }
 
     fn cluster(&self, first: Ipv4Addr) -> Cluster {
+        let release = self.ground.release();
         Cluster {
+            contract: Contract::of(release.talos).unwrap(),
             cni: Cni::None,
             kube_proxy: KubeProxy::Disabled,
             mirrors: self.ground.mirrors().into_iter().collect(),
-            ..Cluster::new("ladder", "v1.36.3", &format!("https://{first}:6443"))
+            ..Cluster::new("ladder", release.kubernetes, &format!("https://{first}:6443"))
         }
     }
 
@@ -129,6 +131,17 @@ impl Climber {
         self.begin_etcd(&client).await;
         self.etcd_is_sound(&client).await;
         client
+    }
+
+    /// Waits for an etcd that waits for its bootstrap.
+    pub(crate) async fn etcd_waits(&self, client: &Client) {
+        until("an etcd that waits", async || {
+            let services = client.service_list().await.map_err(|error| error.to_string())?;
+            let etcd = services.into_iter().find(|service| service.id == "etcd");
+            let etcd = etcd.ok_or_else(|| "no etcd".to_owned())?;
+            if etcd.state == "Preparing" { Ok(()) } else { Err(etcd.state) }
+        })
+        .await;
     }
 
     pub(crate) async fn etcd_is_sound(&self, client: &Client) {

@@ -10,6 +10,7 @@ use talos::credentials::Kubeconfig;
 use tokio::time::Instant;
 
 use crate::real::Real;
+use crate::release::Release;
 use crate::simulated::Simulated;
 
 /// Machines without a config: simulated ones, or real ones.
@@ -20,7 +21,12 @@ pub(crate) enum Ground {
 
 impl Ground {
     pub(crate) fn simulated() -> Self {
-        Self::Simulated(Simulated::new())
+        Self::simulated_of(Release::V1_14)
+    }
+
+    /// Simulated machines that run a version.
+    pub(crate) fn simulated_of(release: Release) -> Self {
+        Self::Simulated(Simulated::of(release))
     }
 
     /// Real nodes, where this machine can run them and was asked to.
@@ -31,6 +37,14 @@ impl Ground {
 
     pub(crate) fn is_real(&self) -> bool {
         matches!(self, Self::Real(_))
+    }
+
+    /// Returns what the machines run.
+    pub(crate) fn release(&self) -> Release {
+        match self {
+            Self::Simulated(simulated) => simulated.release,
+            Self::Real(_) => Release::V1_14,
+        }
     }
 
     /// Tells how long real machines took for something, for who reads it in the

@@ -10,6 +10,8 @@ use sim::talos::{
 };
 use sim::{Clock, Effects, Tempo};
 
+use crate::release::Release;
+
 /// How much faster than real time they live.
 const SPEED: u32 = 20;
 
@@ -17,9 +19,11 @@ const SPEED: u32 = 20;
 static NETWORKS: AtomicU8 = AtomicU8::new(1);
 
 pub(crate) struct Simulated {
+    pub(crate) release: Release,
     around: Arc<Around>,
     network: u8,
     nodes: Vec<Node>,
+    effects: Effects,
 }
 
 /// Kubernetes, as far as nodes notice it: it runs once a control plane does,
@@ -48,22 +52,23 @@ impl Surroundings for Around {
 }
 
 impl Simulated {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn of(release: Release) -> Self {
         let network = NETWORKS.fetch_add(1, Ordering::Relaxed);
-        Self { around: Arc::default(), network, nodes: Vec::new() }
+        Self {
+            release,
+            around: Arc::default(),
+            network,
+            nodes: Vec::new(),
+            effects: Effects::default(),
+        }
     }
 
     pub(crate) fn machine(&mut self, name: &str) -> Ipv4Addr {
-        self.machine_of("v1.14.1", name)
-    }
-
-    /// Switches on a machine that runs another version.
-    pub(crate) fn machine_of(&mut self, version: &str, name: &str) -> Ipv4Addr {
         let place = u8::try_from(self.nodes.len()).unwrap() + 10;
         let address = Ipv4Addr::new(127, 93, self.network, place);
         let mut facts = NodeFacts::cloud_server(name, address);
-        version.clone_into(&mut facts.version);
-        let settings = Settings::new(Tempo::times(SPEED), Clock::real(), Effects::default());
+        self.release.talos.clone_into(&mut facts.version);
+        let settings = Settings::new(Tempo::times(SPEED), Clock::real(), self.effects.clone());
         self.nodes.push(Node::start(facts, settings, self.around.clone()));
         address
     }
@@ -71,6 +76,12 @@ impl Simulated {
     /// Returns a machine.
     pub(crate) fn node(&self, address: Ipv4Addr) -> &Node {
         self.nodes.iter().find(|node| node.facts().address == address).unwrap()
+    }
+
+    /// Says whether a machine has done what a call asked for, whatever the
+    /// caller heard of it.
+    pub(crate) fn has_done(&self, call: &str, name: &str) -> bool {
+        self.effects.all().iter().any(|done| done.call == call && done.subject == name)
     }
 
     pub(crate) fn kubernetes_answers(&self) -> Result<(), String> {

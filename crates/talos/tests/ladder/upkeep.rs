@@ -9,7 +9,7 @@ use talos::client::{
 use crate::climber::{Climber, until};
 use crate::ground::{Ground, api};
 use crate::on_both_grounds;
-use crate::simulated::Simulated;
+use crate::release::Release;
 
 on_both_grounds! { an_image_is_pulled, a_node_is_wiped }
 
@@ -126,15 +126,8 @@ async fn a_version_is_installed_and_comes_with_a_restart() {
 /// Up to 1.12: one call, and the new services are unknown.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_old_node_is_upgraded_by_one_call() {
-    let mut simulated = Simulated::new();
-    let address = simulated.machine_of("v1.12.1", "cp-1");
-    let climber = Climber::new(Ground::Simulated(simulated));
-    let client = until("maintenance mode", async || api(address).maintenance(None).await).await;
-    let error = client.version().await.unwrap_err();
-    assert!(matches!(error.reason, Reason::Unimplemented(_)), "{error:?}");
-    let config = climber.config(address, "cp-1", events::Role::ControlPlane);
-    climber.apply(&client, &config).await.unwrap();
-    let client = climber.admin(address).await;
+    let mut climber = Climber::new(Ground::simulated_of(Release::V1_12));
+    let (address, client) = climber.authenticated("cp-1").await;
     for error in [
         pull(&climber, &client, INSTALLER).await.unwrap_err(),
         install(&climber, &client, INSTALLER).await.unwrap_err(),

@@ -4,21 +4,27 @@ use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use events::{Arrival, Class, Role as NodeRole};
+use rcgen::{
+    CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, Issuer, KeyPair,
+    KeyUsagePurpose,
+};
 use talos::client::{Client, Deadlines, Node, Reason};
 use talos::config::MachineConfig;
 use talos::config::patch::Patch;
 use talos::credentials::{Identity, Role};
+use talos::pki::{Certificate, PrivateKey};
 use talos::probe::{Mode, Owner, probe};
+use talos::secrets::Bundle;
 
 use crate::climber::{Climber, until};
 use crate::ground::{Ground, api};
 use crate::on_both_grounds;
+use crate::release::Release;
 use crate::sample::{bundle, now, rng};
-use crate::simulated::Simulated;
 
 on_both_grounds! {
     moves_in_maintenance_mode, moves_without_the_right_certificate, moves_before_the_bootstrap,
-    the_same_move_twice, moves_at_the_wrong_time,
+    the_same_move_twice, moves_at_the_wrong_time, moves_with_a_certificate_for_something_else,
 }
 
 async fn moves_in_maintenance_mode(ground: Ground) {
@@ -41,10 +47,9 @@ async fn moves_in_maintenance_mode(ground: Ground) {
 /// that is wrong.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_old_node_refuses_wrong_configs_as_new_ones_do() {
-    let mut simulated = Simulated::new();
-    let address = simulated.machine_of("v1.12.1", "cp-1");
-    let climber = Climber::new(Ground::Simulated(simulated));
-    let client = until("maintenance mode", async || api(address).maintenance(None).await).await;
+    let mut climber = Climber::new(Ground::simulated_of(Release::V1_12));
+    let address = climber.machine("cp-1").await;
+    let client = api(address).maintenance(None).await.unwrap();
     wrong_configs(&climber, address, &client).await;
     api(address).maintenance(None).await.expect("nothing has changed");
 }
@@ -122,6 +127,41 @@ async fn moves_at_the_wrong_time(ground: Ground) {
         assert!(matches!(error.reason, Reason::BadCertificate(_)), "{error:?}");
         assert_eq!((error.class(), error.arrival), (Class::Permanent, Arrival::No));
     }
+}
+
+/// Of the right authority and with the right role, but not for clients, or not
+/// for them alone.
+async fn moves_with_a_certificate_for_something_else(ground: Ground) {
+    use ExtendedKeyUsagePurpose::{ClientAuth, ServerAuth};
+    let mut climber = Climber::new(ground);
+    let (address, _) = climber.authenticated("cp-1").await;
+    for purposes in [vec![ServerAuth], vec![ServerAuth, ClientAuth], vec![]] {
+        let odd = with_purposes(&climber.bundle, purposes.clone());
+        let error = api(address).authenticated(&odd).await.unwrap_err();
+        let refused = Reason::BadCertificate("BadCertificate".to_owned());
+        assert_eq!(error.reason, refused, "{purposes:?}");
+        assert_eq!((error.class(), error.arrival), (Class::Permanent, Arrival::No));
+    }
+    let alone = with_purposes(&climber.bundle, vec![ClientAuth]);
+    api(address).prove_admin(&alone).await.expect("only the purpose was wrong");
+}
+
+/// Our own code signs for clients only, so this is by hand.
+fn with_purposes(bundle: &Bundle, purposes: Vec<ExtendedKeyUsagePurpose>) -> Identity {
+    let mut params = CertificateParams::default();
+    params.distinguished_name = DistinguishedName::new();
+    params.distinguished_name.push(DnType::OrganizationName, Role::Admin.as_str());
+    params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+    params.extended_key_usages = purposes;
+    params.use_authority_key_identifier_extension = true;
+    let authority = bundle.os.certificate();
+    let signing = KeyPair::from_pem(bundle.os.key().pem().reveal()).unwrap();
+    let issuer = Issuer::from_ca_cert_der(&authority.der().into(), signing).unwrap();
+    let key = PrivateKey::ed25519(&mut rng(9));
+    let pair = KeyPair::from_pem(key.pem().reveal()).unwrap();
+    let signed = params.signed_by(&pair, &issuer).unwrap();
+    let certificate = Certificate::from_der(signed.der()).unwrap();
+    Identity::of(authority.clone(), certificate, key).unwrap()
 }
 
 /// There is no etcd that could answer, and no answer either.

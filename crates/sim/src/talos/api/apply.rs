@@ -1,13 +1,11 @@
 //! Giving a node its configuration.
 
-use std::{
-    sync::{Arc, TryLockError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use talos_proto::machine::{
     ApplyConfiguration, ApplyConfigurationRequest, apply_configuration_request::Mode,
 };
+use tokio::sync::OwnedMutexGuard;
 use tonic::Status;
 
 use super::{Api, diff::diff, trial};
@@ -33,34 +31,62 @@ enum Course {
     Tried(Duration),
 }
 
+/// What is to be done about a call that was found good.
+enum Deed {
+    /// Nothing: it was a dry run.
+    None,
+    /// To wait for the rest of the configuration, in maintenance mode.
+    Wait,
+    /// To take it.
+    Take(Arc<MachineConfig>, Course),
+}
+
 impl Api {
-    /// Takes a configuration, or says why not.
+    /// Takes a configuration, or says why not. One that comes while another is
+    /// being taken is not looked at.
     pub(super) async fn apply(
         &self,
         request: &ApplyConfigurationRequest,
         caller: &Caller,
     ) -> Result<ApplyConfiguration, Status> {
-        let (message, applied) = self.consider(request, caller)?;
-        if applied {
-            self.happened("MachineService/ApplyConfiguration", caller).await;
+        let alone = Arc::clone(&self.machine.applying).try_lock_owned().map_err(|_| {
+            Status::failed_precondition("another apply configuration is already in progress")
+        })?;
+        let (message, deed) = self.consider(request, caller)?;
+        match deed {
+            Deed::None => return Ok(message),
+            Deed::Wait => drop(alone),
+            Deed::Take(config, course) => self.carry_out(config, course, alone).await,
         }
+        self.happened("MachineService/ApplyConfiguration", caller).await;
         Ok(message)
     }
 
-    /// Returns the answer, and whether anything was changed.
+    /// Writes the configuration down and goes by it, whether or not anybody
+    /// still waits for the answer.
+    async fn carry_out(
+        &self,
+        config: Arc<MachineConfig>,
+        course: Course,
+        alone: OwnedMutexGuard<()>,
+    ) {
+        let (api, life) = (self.clone(), self.machine.present_life());
+        let carried_out = tokio::spawn(async move {
+            let written = api.machine.write(api.machine.settings.delays.persist);
+            if life.run_until_cancelled(written).await.is_some() {
+                api.take(config, course);
+            }
+            drop(alone);
+        });
+        let _ = carried_out.await;
+    }
+
+    /// Returns the answer, and what is to be done.
     fn consider(
         &self,
         request: &ApplyConfigurationRequest,
         caller: &Caller,
-    ) -> Result<(ApplyConfiguration, bool), Status> {
-        let _alone = match self.machine.applying.try_lock() {
-            Ok(guard) => guard,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => {
-                let busy = "another apply configuration is already in progress";
-                return Err(Status::failed_precondition(busy));
-            }
-        };
+    ) -> Result<(ApplyConfiguration, Deed), Status> {
         let (before, stage) = (self.machine.state().config.clone(), self.machine.state().stage);
         if stage == Stage::Rebooting {
             let busy = "configuration is already applied and node is rebooting";
@@ -92,22 +118,18 @@ impl Api {
                 skipped(&message, before.as_deref(), &request.data)
             };
             message.mode_details = format!("Dry run summary:\n{summary}");
-            return Ok((message, false));
+            return Ok((message, Deed::None));
         }
         if let Course::Tried(patience) = course {
             message.mode_details += &trial::told(patience);
         }
         match received {
-            Received::Complete(config) => self.take(Arc::new(*config), course),
-            Received::Partial if before.is_some() => {
-                return Err(Status::invalid_argument(
-                    "the applied machine configuration doesn't contain v1alpha1 config, did you mean to patch the machine config instead?",
-                ));
-            }
-            // It waits for the rest, in maintenance mode.
-            Received::Partial => {}
+            Received::Complete(config) => Ok((message, Deed::Take(Arc::new(*config), course))),
+            Received::Partial if before.is_some() => Err(Status::invalid_argument(
+                "the applied machine configuration doesn't contain v1alpha1 config, did you mean to patch the machine config instead?",
+            )),
+            Received::Partial => Ok((message, Deed::Wait)),
         }
-        Ok((message, true))
     }
 
     fn take(&self, config: Arc<MachineConfig>, course: Course) {

@@ -12,6 +12,9 @@ use crate::talos::{
 };
 
 const NOT_EMPTY: &str = "etcd data directory is not empty";
+/// What is left to say where an install began after the first look for one,
+/// which would have found that the bootstrap is not available yet.
+const INSTALLING: &str = "bootstrap is not allowed during unattended install (phase: pending)";
 
 impl Api {
     /// Checks in Talos's order, then makes etcd begin anew.
@@ -27,6 +30,10 @@ impl Api {
         if self.machine.knobs.borrow().clock_out_of_sync {
             self.machine.pass(self.machine.settings.delays.time_sync_patience).await;
             return Err(Status::failed_precondition("time is not in sync yet"));
+        }
+        let is_new = !self.machine.state().etcd.has_data();
+        if is_new && self.machine.knobs.borrow().installs_under_bootstrap {
+            return Err(Status::unknown(INSTALLING));
         }
         let outcome = self.machine.change(request_bootstrap);
         if matches!(&outcome, Err(status) if status.code() == tonic::Code::AlreadyExists) {

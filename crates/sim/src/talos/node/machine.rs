@@ -34,7 +34,7 @@ pub(in crate::talos) struct Machine {
     pub(in crate::talos) resources: Resources,
     pub(in crate::talos) chronicle: Chronicle,
     /// Held by the one call that applies a configuration.
-    pub(in crate::talos) applying: Mutex<()>,
+    pub(in crate::talos) applying: Arc<tokio::sync::Mutex<()>>,
     state: watch::Sender<Arc<State>>,
     /// The API server of the moment.
     server: Mutex<Option<ApiServer>>,
@@ -59,7 +59,7 @@ impl Machine {
             surroundings,
             resources: Resources::default(),
             chronicle: Chronicle::default(),
-            applying: Mutex::default(),
+            applying: Arc::default(),
             state: watch::Sender::new(Arc::new(State::off())),
             server: Mutex::default(),
             foreign: OnceLock::new(),
@@ -161,7 +161,7 @@ impl Machine {
     }
 
     /// Lets a delay pass that is longer where the disk is slow, too.
-    pub(super) async fn write(&self, delay: Duration) {
+    pub(in crate::talos) async fn write(&self, delay: Duration) {
         let slowness = self.knobs.borrow().disk_slowness.max(1);
         self.pass(delay * slowness).await;
     }

@@ -31,6 +31,11 @@ pub(in crate::talos) enum Afterwards {
 }
 
 impl Machine {
+    /// Returns what is cancelled when the present life ends.
+    pub(in crate::talos) fn present_life(&self) -> CancellationToken {
+        self.life.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Begins a new life, unless there is one.
     pub(super) fn power_on(self: &Arc<Self>) {
         if self.state().stage != Stage::Off {

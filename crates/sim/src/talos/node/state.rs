@@ -61,6 +61,13 @@ pub(in crate::talos) enum StaticPods {
     Ready,
 }
 
+impl EtcdPhase {
+    /// Says whether its data directory was found when it was looked for.
+    pub(in crate::talos) fn has_data(self) -> bool {
+        matches!(self, Self::Wedged | Self::Member(_))
+    }
+}
+
 impl State {
     pub(super) fn off() -> Self {
         Self {

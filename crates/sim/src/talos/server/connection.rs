@@ -15,8 +15,12 @@ use tokio::{
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
 use tokio_util::sync::CancellationToken;
 
-use super::{Shared, gate::Gate, severed::Severed};
-use crate::talos::tls::Tls;
+use super::{
+    Shared,
+    gate::Gate,
+    severed::{Budget, Severed},
+};
+use crate::talos::{Knobs, tls::Tls};
 
 /// How long a peer may take to read the alert that ends its handshake.
 const LAST_WORDS: Duration = Duration::from_secs(1);
@@ -31,12 +35,12 @@ pub(super) async fn serve(shared: Arc<Shared>, stream: TcpStream) {
 }
 
 async fn converse(shared: &Shared, stream: TcpStream) {
-    let budget = shared.machine.knobs.borrow().cut_after_bytes;
+    let stream = severed(stream, &shared.machine.knobs.borrow());
     let tls = shared.tls.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let Some(stream) = shake_hands(&tls, Severed::new(stream, budget)).await else { return };
+    let Some(stream) = shake_hands(&tls, stream).await else { return };
     let roles = tls.roles(stream.get_ref().1.peer_certificates());
     let cut = CancellationToken::new();
-    let gate = Gate::new(shared, roles, cut.clone());
+    let gate = Gate::new(shared, tls.admission, roles, cut.clone());
     let service = hyper::service::service_fn(move |request| gate.clone().answer(request));
     // An answer is several frames: they go out together.
     let stream = TokioIo::new(BufWriter::new(stream));
@@ -53,6 +57,11 @@ async fn converse(shared: &Shared, stream: TcpStream) {
             }
         }
     }
+}
+
+/// Returns the stream, which breaks where it is to break.
+fn severed(stream: TcpStream, knobs: &Knobs) -> Severed {
+    Severed::new(stream, Budget(knobs.cut_after_bytes), Budget(knobs.cut_after_received))
 }
 
 /// Returns the encrypted stream, where the peer speaks HTTP/2 and is let in.

@@ -13,6 +13,7 @@ use crate::talos::{
     Dialect,
     node::{Machine, stamped},
     role::Roles,
+    tls::Admission,
 };
 
 const MACHINE_SERVICE: &str = "/machine.MachineService/";
@@ -53,14 +54,53 @@ pub(super) struct Gate {
     machine: Arc<Machine>,
     routes: Routes,
     caller: Caller,
+    server: Server,
+}
+
+/// Which program of a node has the port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Server {
+    /// The one for both modes since 1.13, and for the second one before.
+    Apid,
+    /// The one of maintenance mode up to 1.12, which knows one call of the
+    /// machine service.
+    Machined,
+}
+
+impl Server {
+    fn of(dialect: Dialect, admission: Admission) -> Self {
+        match (dialect, admission) {
+            (Dialect::Separate, Admission::Open) => Self::Machined,
+            (Dialect::Separate, Admission::Certificate) | (Dialect::Unified, _) => Self::Apid,
+        }
+    }
+
+    fn serves(self, path: &str) -> bool {
+        let known = || !path.starts_with(MACHINE_SERVICE) || path.ends_with("/ApplyConfiguration");
+        self == Self::Apid || known()
+    }
+
+    /// Returns the name of its log.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Apid => "apid",
+            Self::Machined => "machined",
+        }
+    }
 }
 
 impl Gate {
-    pub(super) fn new(shared: &Shared, roles: Roles, cut: CancellationToken) -> Self {
+    pub(super) fn new(
+        shared: &Shared,
+        admission: Admission,
+        roles: Roles,
+        cut: CancellationToken,
+    ) -> Self {
         Self {
             machine: Arc::clone(&shared.machine),
             routes: shared.routes.clone(),
             caller: Caller { roles, cut, stop: shared.stop.clone() },
+            server: Server::of(shared.machine.dialect(), admission),
         }
     }
 
@@ -83,7 +123,7 @@ impl Gate {
         Ok(answer)
     }
 
-    /// Apid logs every call. How a stream ends is not known here.
+    /// Whoever serves logs every call. How a stream ends is not known here.
     fn log(&self, path: &str, answer: &Response<Body>, peer: &Peer) {
         let code =
             Status::from_header_map(answer.headers()).map_or(Code::Ok, |status| status.code());
@@ -91,28 +131,19 @@ impl Gate {
         let roles = &self.caller.roles;
         let line = format!("{word} [{path}] {{parsed roles as {roles}}} ({peer})");
         let now = self.machine.settings.clock.now();
-        self.machine.chronicle.log("apid", &stamped(now, &line));
+        self.machine.chronicle.log(self.server.name(), &stamped(now, &line));
     }
 
     fn admit(&self, request: &Request<Incoming>) -> Result<(), Status> {
         self.meant_for_us(request.headers())?;
-        self.is_served(request.uri().path())?;
+        if !self.server.serves(request.uri().path()) {
+            return Err(Status::unimplemented("API is not implemented in maintenance mode"));
+        }
         if self.caller.roles.may_call(request.uri().path()) {
             Ok(())
         } else {
             Err(Status::permission_denied("not authorized"))
         }
-    }
-
-    /// Up to 1.12 maintenance mode has a server of its own, which knows one
-    /// call of the machine service.
-    fn is_served(&self, path: &str) -> Result<(), Status> {
-        let known = !path.starts_with(MACHINE_SERVICE) || path.ends_with("/ApplyConfiguration");
-        let old = self.machine.dialect() == Dialect::Separate;
-        if known || !old || self.machine.state().config.is_some() {
-            return Ok(());
-        }
-        Err(Status::unimplemented("API is not implemented in maintenance mode"))
     }
 
     /// Refuses calls that are to be passed on to other nodes: only control
