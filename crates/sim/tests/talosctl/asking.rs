@@ -19,7 +19,7 @@ const HEALTH: &str = "250";
 /// How long a restart may take, where talosctl waits for its end.
 const RESTART: &str = "100";
 /// How often talosctl is asked where it did not read what the node said.
-const TRIES: u32 = 10;
+const TRIES: u32 = 40;
 
 /// Whom talosctl calls, and whom it means.
 #[derive(Clone, Copy)]

@@ -10,6 +10,8 @@ mod ground;
 mod itself;
 mod kubernetes;
 mod normal;
+mod old;
+mod reads;
 mod restart;
 mod script;
 mod tls;
@@ -17,6 +19,7 @@ mod transcript;
 mod worker;
 
 use ground::{Ground, Real, Simulated};
+use rig::talos::Talosctl;
 use script::Script;
 use transcript::{beside, compare};
 
@@ -80,6 +83,18 @@ async fn talosctl_follows_a_restart_to_its_end() {
         script.restart();
         script.change_version();
         script.wipe();
+    });
+    judged.await.unwrap();
+}
+
+/// Up to 1.12 a bare machine has a server of its own, which knows few calls.
+#[tokio::test(flavor = "multi_thread")]
+async fn talosctl_reads_of_an_old_bare_machine_what_it_could_read_then() {
+    let Some(binary) = rig::need::binary("talosctl") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let ctl = Talosctl::new(&binary, folder.path());
+    let judged = tokio::task::spawn_blocking(move || {
+        Script::new(&ctl, Ground::Simulated(Simulated::of_version("v1.12.1", 6))).look_at_old();
     });
     judged.await.unwrap();
 }

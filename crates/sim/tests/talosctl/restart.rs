@@ -21,7 +21,8 @@ impl Script<'_> {
 
     pub(crate) fn restart(&self) {
         let said = self.done(&["reboot", "--wait", "--timeout=90s"]);
-        assert!(said.contains("sequence: reboot action: START"), "{said}");
+        // Of two events in one moment it shows the last only.
+        assert!(said.contains("sequence: reboot action: "), "{said}");
         assert!(RUNS_AGAIN.iter().all(|text| said.contains(text)), "{said}");
         self.is_ready();
     }
@@ -51,8 +52,14 @@ impl Script<'_> {
 
     /// Talosctl waits until all services are stopped.
     pub(crate) fn wipe(&self) {
-        let said = self.done(&["reset", "--graceful=false", "--reboot", "--timeout=90s"]);
-        assert!(RUNS_AGAIN.iter().all(|text| said.contains(text)), "{said}");
+        let output =
+            self.admin_quietly(&["reset", "--graceful=false", "--reboot", "--timeout=90s"]);
+        let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        // It may lose sight of a node that its certificate does not open any more. That the
+        // node is back is seen below, whatever talosctl says.
+        let is_followed = RUNS_AGAIN.iter().all(|text| said.contains(text));
+        let is_lost = said.contains("sequence: reset action: STOP") && said.contains("retrying");
+        assert!((output.status.success() && is_followed) || is_lost, "{said}");
         self.settle("maintenance", &["get", "machinestatus", "--insecure"], |it| {
             it.contains("maintenance")
         });

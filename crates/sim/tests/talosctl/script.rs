@@ -105,14 +105,19 @@ impl<'a> Script<'a> {
         self.settle("maintenance", &["get", "machinestatus", "--insecure"], |it| {
             it.contains("maintenance") && it.contains("true")
         });
+        self.ask_bare();
+        self.certificate("S6 certificate before");
+        self.admin("S4 too early", &["services"]);
+        self.admin("S4 version", &["version"]);
+    }
+
+    /// What everybody may ask who reaches a bare machine, and what not.
+    pub(crate) fn ask_bare(&mut self) {
         self.bare("S1 status", &["get", "machinestatus", "-o", "yaml"]);
         self.bare("S1 table", &["get", "machinestatus"]);
         self.bare("S2 version", &["version"]);
-        self.certificate("S6 certificate before");
         self.bare("S3 secret", &["get", "mc"]);
         self.bare("S3 unknown type", &["get", "nothings"]);
-        self.admin("S4 too early", &["services"]);
-        self.admin("S4 version", &["version"]);
     }
 
     fn take_config(&mut self) {
@@ -177,57 +182,6 @@ impl<'a> Script<'a> {
             it.lines().any(|line| line.contains(" etcd ") && line.contains("OK"))
         });
         self.admin("S8 again", &["bootstrap"]);
-    }
-
-    fn reads(&mut self) {
-        self.settle("static pods", &["get", "staticpodstatus"], |it| {
-            it.lines().filter(|line| line.ends_with("True")).count() == 3
-        });
-        self.settle("the node", &["get", "nodestatus"], |it| it.contains("cp-1"));
-        self.settle("the last condition", &["get", "machinestatus", "-o", "yaml"], |it| {
-            it.contains("stage: running") && it.matches("- name:").count() == 1
-        });
-        self.admin("S9 services", &["services"]);
-        self.admin("S9 etcd members", &["etcd", "members"]);
-        self.admin("S9 etcd status", &["etcd", "status"]);
-        self.admin("S9 etcd alarms", &["etcd", "alarm", "list"]);
-        for (step, kind) in [
-            ("S9 static pods", "staticpodstatus"),
-            ("S9 node", "nodestatus"),
-            ("S9 members", "members"),
-            ("S9 name", "nodename"),
-            ("S9 type", "machinetype"),
-        ] {
-            self.admin(step, &["get", kind]);
-        }
-        self.admin("S9 status", &["get", "machinestatus", "-o", "yaml"]);
-        self.admin("S9 diagnostics", &["get", "diagnostics"]);
-        self.admin("S9 no such log", &["logs", "no-such-service"]);
-        self.admin_some("S9 log", &["logs", "apid", "--tail=-1"], |line| {
-            let call = line.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
-            call.map(|(call, _)| call.to_owned()).filter(|call| call.starts_with('/'))
-        });
-        self.admin_some("S9 kernel", &["dmesg"], |line| {
-            let (_, service) = line.split_once("[talos] service[")?;
-            let healthy = service.ends_with("Health check successful");
-            healthy.then(|| service.to_owned())
-        });
-        self.admin_some("S9 events", &["events", "--tail=-1"], |line| {
-            let (source, message) = line.trim().split_once(' ')?;
-            let healthy = message.trim() == "RUNNING: Health check successful";
-            healthy.then(|| source.to_owned())
-        });
-    }
-
-    /// Asked by talosctl itself, check by check, and nobody gives the pods a
-    /// network. How often it had to look is another matter.
-    fn health(&mut self) {
-        let node = format!("--control-plane-nodes={}", self.ground.address());
-        let health = ["health", "--server=false", "--wait-timeout=4m", &node];
-        self.admin_some("S10 health", &health, |line| {
-            let ended = [": OK", ": SKIP", "exit code"].iter().any(|end| line.contains(end));
-            ended.then(|| line.to_owned())
-        });
     }
 
     /// What a container does not have is a known difference.

@@ -1,14 +1,14 @@
 //! Certificates of a node, made as Talos makes them.
 
+mod keys;
 mod request;
 
 use std::{net::IpAddr, sync::Arc, time::Duration};
 
-use base64::{Engine, prelude::BASE64_STANDARD};
 use jiff::Timestamp;
 use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa,
-    Issuer, KeyPair, KeyUsagePurpose, PKCS_ED25519, SanType, date_time_ymd,
+    Issuer, KeyPair, KeyUsagePurpose, PKCS_ECDSA_P256_SHA256, PKCS_ED25519, SanType, date_time_ymd,
 };
 use rustls::{
     crypto::ring::sign::any_supported_type,
@@ -19,6 +19,8 @@ use thiserror::Error;
 
 pub(super) use request::{Request, Unsigned};
 
+use keys::{ed25519_pem, key_pair, p256_pem};
+
 use super::machine_config::PemPair;
 use crate::clock::since_epoch;
 
@@ -28,15 +30,6 @@ const API_VALIDITY: Duration = Duration::from_hours(24);
 /// How long an administrator's kubeconfig is valid unless the configuration
 /// says otherwise.
 const ADMIN_VALIDITY: Duration = Duration::from_hours(365 * 24);
-
-const P256_PKCS8_HEADER_LENGTH: u8 = 24;
-
-/// What precedes a P-256 key in its PKCS #8 envelope, in DER: version 0 and the
-/// algorithm `id-ecPublicKey` on the curve `prime256v1`.
-const P256_PKCS8_HEADER: [u8; P256_PKCS8_HEADER_LENGTH as usize] = [
-    0x02, 0x01, 0x00, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08,
-    0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07,
-];
 
 /// Why a certificate could not be made.
 #[derive(Debug, Error)]
@@ -54,10 +47,6 @@ pub enum PkiError {
     #[error("could not use a certificate for TLS")]
     Serve(#[from] rustls::Error),
 }
-
-/// What stands before the 32 bytes of an Ed25519 key in PKCS #8.
-const ED25519_PKCS8_HEADER: [u8; 16] =
-    [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
 
 /// Makes the certificate of a node that has no configuration yet.
 ///
@@ -121,15 +110,6 @@ pub(super) fn talos_client(
     Ok(PemPair { certificate, key: Some(ed25519_pem(&key)) })
 }
 
-/// Writes an Ed25519 key without its public half, which Go does not read, and
-/// under Talos's label.
-fn ed25519_pem(key: &KeyPair) -> String {
-    let der = key.serialize_der();
-    let secret = &der[ED25519_PKCS8_HEADER.len()..][..32];
-    let body = BASE64_STANDARD.encode([&ED25519_PKCS8_HEADER, secret].concat());
-    format!("-----BEGIN ED25519 PRIVATE KEY-----\n{body}\n-----END ED25519 PRIVATE KEY-----\n")
-}
-
 /// Makes the client certificate of a Kubernetes administrator.
 pub(super) fn kubernetes_admin(authority: &PemPair, now: Timestamp) -> Result<PemPair, PkiError> {
     let mut params = CertificateParams::default();
@@ -139,9 +119,9 @@ pub(super) fn kubernetes_admin(authority: &PemPair, now: Timestamp) -> Result<Pe
     params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
     params.use_authority_key_identifier_extension = true;
     valid_for(&mut params, now, ADMIN_VALIDITY);
-    let key = KeyPair::generate()?;
+    let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?;
     let certificate = params.signed_by(&key, &issuer(authority)?)?.pem();
-    Ok(PemPair { certificate, key: Some(key.serialize_pem()) })
+    Ok(PemPair { certificate, key: Some(p256_pem(&key)) })
 }
 
 /// Makes the certificate of a Kubernetes API server.
@@ -213,30 +193,6 @@ fn valid_for(params: &mut CertificateParams, from: Timestamp, length: Duration) 
 pub(super) fn issuer(authority: &PemPair) -> Result<Issuer<'static, KeyPair>, PkiError> {
     let key = authority.key.as_deref().ok_or(PkiError::NoKey)?;
     Ok(Issuer::from_ca_cert_pem(&authority.certificate, key_pair(key)?)?)
-}
-
-/// Reads a key under any of the labels that Talos writes.
-///
-/// `ED25519 PRIVATE KEY` is PKCS #8 under a name of Talos's own, and
-/// `EC PRIVATE KEY` is SEC 1, which the cryptography library does not read
-/// without the PKCS #8 envelope.
-fn key_pair(pem: &str) -> Result<KeyPair, PkiError> {
-    let body: String = pem.lines().filter(|line| !line.starts_with("-----")).collect();
-    let der = BASE64_STANDARD.decode(body).map_err(|_| PkiError::ReadKey)?;
-    let pkcs8 = if pem.contains("BEGIN EC PRIVATE KEY") { envelope(&der)? } else { der };
-    Ok(KeyPair::try_from(pkcs8)?)
-}
-
-/// Puts a P-256 key into its PKCS #8 envelope.
-fn envelope(sec1: &[u8]) -> Result<Vec<u8>, PkiError> {
-    let inner = u8::try_from(sec1.len()).ok().filter(|length| *length < 0x80);
-    let inner = inner.ok_or(PkiError::ReadKey)?;
-    let outer = inner + 2 + P256_PKCS8_HEADER_LENGTH;
-    let mut der = vec![0x30, 0x81, outer];
-    der.extend(P256_PKCS8_HEADER);
-    der.extend([0x04, inner]);
-    der.extend(sec1);
-    Ok(der)
 }
 
 fn certified(
