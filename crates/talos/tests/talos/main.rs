@@ -18,6 +18,7 @@ mod openssl;
 mod patches;
 mod permits;
 mod probe;
+mod rules;
 mod sample;
 mod secrets;
 mod talosctl;

@@ -45,4 +45,5 @@ mod steps;
 
 pub(in crate::config) use apply::apply;
 pub use error::{PatchError, Reason};
+pub use rules::ruled_places;
 pub use steps::Patch;

@@ -54,6 +54,11 @@ pub(super) const VALUE: &str = "value";
 
 /// `*` is any kind, or one step of a path.
 const RULES: &[(&str, &str, Rule)] = &[
+    // What only has the name of something below.
+    ("BondConfig", "mtu", Rule::Usual),
+    ("ContainerConfig", "resources", Rule::Usual),
+    ("ContainerConfig", "resources.limits", Rule::Usual),
+    // Lists whose elements have a key.
     (MAIN, "machine.network.interfaces", Interfaces),
     (MAIN, "machine.network.interfaces.[].vlans", Keyed("vlanId")),
     (MAIN, "cluster.apiServer.admissionControl", Keyed("name")),
@@ -126,7 +131,6 @@ const RULES: &[(&str, &str, Rule)] = &[
     (MAIN, "machine.network.kubespan.mtu", ZeroCounts),
     ("KubeSpanConfig", "mtu", ZeroCounts),
     ("KubeAPIServerConfig", "apiPort", ZeroCounts),
-    ("BondConfig", "mtu", Rule::Usual),
     ("BondConfig", "*", ZeroCounts),
     ("EthernetConfig", "rings.*", ZeroCounts),
     ("EthernetConfig", "channels.*", ZeroCounts),
@@ -163,6 +167,12 @@ const RULES: &[(&str, &str, Rule)] = &[
     ("*", "resources", Standing),
 ];
 
+/// Returns all places with a rule: the kind of a document, and the path in it.
+/// `*` is any kind but the main one, or one step. The first that fits counts.
+pub fn ruled_places() -> impl Iterator<Item = (&'static str, &'static str)> {
+    RULES.iter().map(|(kind, path, _)| (*kind, *path))
+}
+
 impl<'a> Place<'a> {
     pub(super) fn root(kind: &'a str) -> Self {
         Self::at(kind, Vec::new())
@@ -188,9 +198,11 @@ impl<'a> Place<'a> {
 
     /// Whether whatever stands here is a text.
     pub(super) fn is_text(&self) -> bool {
-        let element = usize::from(self.path.last().is_some_and(|step| step == "[]"));
-        let depth = self.path.len().saturating_sub(1 + element);
-        matches!(self.rule_at(depth), Texts | Arguments)
+        let outer = self.path.len().saturating_sub(1);
+        let is_element = self.path.last().is_some_and(|step| step == "[]");
+        // An argument may have a list of them, and flannel's are one list.
+        let mut depths = outer.saturating_sub(usize::from(is_element))..=outer;
+        depths.any(|depth| matches!(self.rule_at(depth), Texts | Arguments))
     }
 
     /// Returns the path as people write it.
@@ -241,6 +253,7 @@ mod tests {
         assert_eq!(rule(MAIN, &["machine", "registries", "mirrors", "docker.io"]), Rule::Usual);
         assert_eq!(rule("BondConfig", &["mtu"]), Rule::Usual);
         assert_eq!(rule("BondConfig", &["miimon"]), ZeroCounts);
+        assert_eq!(rule("ContainerConfig", &["resources", "limits", "cpu"]), Rule::Usual);
     }
 
     #[test]
@@ -251,6 +264,7 @@ mod tests {
         assert!(is_text(MAIN, &["machine", "sysctls", "net.ipv4.ip_forward"]));
         assert!(is_text("KubeletConfig", &["extraArgs", "v"]));
         assert!(is_text("KubeletConfig", &["extraArgs", "feature-gates", "[]"]));
+        assert!(is_text("KubeFlannelCNIConfig", &["extraArgs", "[]"]));
         assert!(!is_text(MAIN, &["machine", "sysctls"]));
         assert!(!is_text("EthernetConfig", &["features", "rx-all"]));
         assert!(!is_text(MAIN, &["machine", "registries", "mirrors", "a", "skipFallback"]));
