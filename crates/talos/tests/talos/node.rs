@@ -47,6 +47,12 @@ pub(crate) enum Face<'a> {
     MaintenanceIn(i32),
     /// A node with a config from this bundle.
     Configured(&'a Bundle),
+    /// A node with a config from this bundle, whose certificate holds for the
+    /// first day of this year only.
+    ConfiguredIn(&'a Bundle, i32),
+    /// A node with a config from this bundle, behind something that speaks no
+    /// newer TLS than 1.2.
+    OldTls(&'a Bundle),
     /// For a moment: the old server, which asks for nothing, with the new certificate.
     Window(&'a Bundle),
     /// A node with a config from this bundle, whose certificate names another address.
@@ -156,11 +162,15 @@ async fn serve(listener: TcpListener, config: ServerConfig, api: Api) {
 
 fn tls(face: &Face<'_>) -> ServerConfig {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let version = match face {
+        Face::OldTls(_) => &rustls::version::TLS12,
+        _ => &rustls::version::TLS13,
+    };
     let builder = ServerConfig::builder_with_provider(provider.clone())
-        .with_protocol_versions(&[&rustls::version::TLS13])
+        .with_protocol_versions(&[version])
         .unwrap();
     let builder = match face {
-        Face::Configured(bundle) | Face::Misnamed(bundle) => {
+        Face::Configured(bundle) | Face::ConfiguredIn(bundle, _) | Face::Misnamed(bundle) => {
             let mut roots = RootCertStore::empty();
             roots.add(bundle.os.certificate().der().to_vec().into()).unwrap();
             let verifier = WebPkiClientVerifier::builder_with_provider(roots.into(), provider);
@@ -169,14 +179,15 @@ fn tls(face: &Face<'_>) -> ServerConfig {
         _ => builder.with_no_client_auth(),
     };
     let (name, address, signer) = match face {
-        Face::Configured(bundle) | Face::Window(bundle) => {
-            ("demo-cp-1", "127.0.0.1", Some(&bundle.os))
-        }
+        Face::Configured(bundle)
+        | Face::ConfiguredIn(bundle, _)
+        | Face::OldTls(bundle)
+        | Face::Window(bundle) => ("demo-cp-1", "127.0.0.1", Some(&bundle.os)),
         Face::Misnamed(bundle) => ("demo-cp-1", "10.0.64.11", Some(&bundle.os)),
         _ => ("maintenance-service.talos.dev", "127.0.0.1", None),
     };
     let mut params = of_server(name, address);
-    if let Face::MaintenanceIn(year) = face {
+    if let Face::MaintenanceIn(year) | Face::ConfiguredIn(_, year) = face {
         params.not_before = date_time_ymd(*year, 1, 1);
         params.not_after = date_time_ymd(*year, 1, 2);
     }
