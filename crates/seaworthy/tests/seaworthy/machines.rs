@@ -5,12 +5,14 @@
 //! One cluster lives through all of it, because each takes a minute to build.
 
 use std::fs;
+use std::net::{IpAddr, SocketAddr};
 
 use rig::need::remark;
 
-use crate::middlebox::a_lost_client_certificate_is_named;
+use crate::detour::Detour;
+use crate::middlebox::{self, a_lost_client_certificate_is_named};
 use crate::workplace::Ran;
-use crate::yard::{SPARE, Yard, until};
+use crate::yard::{SPARE, Yard, card, until};
 
 /// The call that is made once in the life of a cluster.
 const BOOTSTRAP: &str = "bootstrap etcd on";
@@ -69,13 +71,16 @@ fn machines_are_proven_through_crashes_told_apart_when_broken_and_released() {
     assert_eq!(ran.exit, 0, "{}\n{ran}", yard.file);
     assert!(ran.stderr.contains("datapath 2×2, DNS, egress; 10s stable"), "{ran}");
 
+    every_call_has_arrived_once(&yard);
     nothing_is_changed_a_second_time(&yard);
     others_speak_to_it(&yard);
     a_client_certificate_that_does_not_arrive_is_named(&yard);
+    up_names_a_client_certificate_that_does_not_arrive(&yard);
     a_stopped_kubelet_is_named(&yard);
     a_missing_pod_network_is_named(&yard);
     a_wrong_bundle_is_named(&yard);
     a_file_that_changed_is_named(&yard);
+    another_card_is_another_machine(&yard);
 
     let ran = yard.up(&[]);
     assert_eq!(ran.exit, 0, "all of it was mended: {ran}");
@@ -100,10 +105,36 @@ fn three_control_planes_agree() {
     assert!(leftovers.is_empty(), "{leftovers:?}");
 }
 
+/// Neither by our own word nor by that of the machines and of Kubernetes.
 fn nothing_is_changed_a_second_time(yard: &Yard) {
+    let before = (calls_taken(yard), written_by_us(yard));
     let ran = yard.up(&[]);
     assert_eq!(ran.exit, 0, "{ran}");
     assert_eq!(yard.changes(), Vec::<String>::new(), "{ran}");
+    assert_eq!((calls_taken(yard), written_by_us(yard)), before, "{ran}");
+}
+
+/// Each run that was killed has left it to the next to find out what had arrived.
+fn every_call_has_arrived_once(yard: &Yard) {
+    assert_eq!(calls_taken(yard), [[1, 1, 0], [1, 0, 0]]);
+}
+
+/// Counts the calls that change a machine, of both of them.
+fn calls_taken(yard: &Yard) -> [[usize; 3]; 2] {
+    let calls = ["ApplyConfiguration", "Bootstrap", "Reset"];
+    ["cp-1", "w-1"].map(|node| calls.map(|call| yard.taken(node, call)))
+}
+
+/// Returns when Kubernetes has last taken a change of ours to an object.
+fn written_by_us(yard: &Yard) -> String {
+    let ours = "{range .items[*]}{.kind} {.metadata.name} {.metadata.generation} \
+                {.metadata.managedFields[?(@.manager=='seaworthy')].time}{'\\n'}{end}";
+    let file = yard.workplace.path().join("network.yaml").display().to_string();
+    let jsonpath = format!("jsonpath={ours}");
+    let get = ["get", "-f", &file, "--show-managed-fields", "-o", &jsonpath];
+    let said = yard.kubectl().run(&get).unwrap();
+    assert!(said.contains("DaemonSet rig-net 1 20"), "it tells times: {said}");
+    said
 }
 
 /// kubectl, talosctl, `verify` and `status` with what we give them.
@@ -124,8 +155,23 @@ fn others_speak_to_it(yard: &Yard) {
 /// The node itself says so, to what stands between.
 fn a_client_certificate_that_does_not_arrive_is_named(yard: &Yard) {
     let node = yard.node("cp-1").address().to_string();
-    let secrets = yard.workplace.path().join(".seaworthy/yard/secrets.yaml");
+    let secrets = yard.secrets();
     a_lost_client_certificate_is_named(&yard.workplace, &node, &secrets);
+}
+
+/// The same on the way of `up`, which dials the addresses of the cluster file.
+fn up_names_a_client_certificate_that_does_not_arrive(yard: &Yard) {
+    let [first, worker] = ["cp-1", "w-1"].map(|name| IpAddr::from(yard.node(name).address()));
+    let detour = Detour::at(&[first, worker]);
+    let talos = SocketAddr::new(first, 50000);
+    middlebox::before(talos, detour.listen(talos), &yard.secrets());
+    detour.pass(SocketAddr::new(first, 6443));
+    detour.pass(SocketAddr::new(worker, 50000));
+    let up = yard.workplace.command(["up", "--timeout", "identity=20s"]);
+    let ran = yard.workplace.ran(&mut detour.take(&up));
+    told(&ran, 3, &["error[SW0303]: cp-1 says that no client certificate was presented"]);
+    told(&ran, 3, &["certificate required", "something on the way there ends TLS"]);
+    assert_eq!(yard.changes(), Vec::<String>::new(), "{ran}");
 }
 
 /// Once Kubernetes has not heard of the node for a while, it calls no pod there ready,
@@ -157,7 +203,7 @@ fn a_missing_pod_network_is_named(yard: &Yard) {
 }
 
 fn a_wrong_bundle_is_named(yard: &Yard) {
-    let bundle = yard.workplace.path().join(".seaworthy/yard/secrets.yaml");
+    let bundle = yard.secrets();
     let kept = fs::read(&bundle).unwrap();
     let file = bundle.display().to_string();
     let other = ["gen", "secrets", "--force", "--output-file", &file];
@@ -198,6 +244,21 @@ fn a_file_that_changed_is_named(yard: &Yard) {
     yard.workplace.write("cluster.yaml", &yard.file);
 }
 
+/// The machine that is nobody's waits for a config, and is not the one that is meant.
+fn another_card_is_another_machine(yard: &Yard) {
+    let (first, spare) = (yard.node("cp-1"), yard.node(SPARE));
+    let other = "02:00:00:00:00:99";
+    let alone = yard.file.lines().filter(|line| !line.contains("w-1") && !line.contains("pools:"));
+    let alone = alone.collect::<Vec<_>>().join("\n").replace("name: yard", "name: other");
+    let alone = alone.replace(&first.address().to_string(), &spare.address().to_string());
+    yard.workplace.write("other.yaml", alone.replace(&card(first), other));
+    let ran = yard.workplace.run(["up", "other.yaml", "--until", "config"]);
+    told(&ran, 3, &["error[SW0309]", &format!("it has no network card {other}")]);
+    told(&ran, 3, &["no configuration, and no secret, was sent to it"]);
+    let mode = yard.workplace.run(["talos", "probe", &spare.address().to_string()]);
+    assert!(mode.stdout.contains("maintenance"), "{mode}");
+}
+
 fn machines_are_released(yard: &Yard) {
     let ran = yard.workplace.run(["down", "--dry-run"]);
     assert_eq!(ran.exit, 0, "{ran}");
@@ -213,6 +274,22 @@ fn machines_are_released(yard: &Yard) {
     assert!(yard.node(SPARE).is_running(), "it is nobody's");
     let again = yard.workplace.run(["down"]);
     told(&again, 0, &["0 to reset", "nothing is left"]);
+}
+
+/// The node itself says no word of it: its services prepare themselves for ever.
+#[test]
+fn a_registry_that_does_not_answer_is_named() {
+    let Some(yard) = Yard::new(1, 0) else { return };
+    let (registry, nobody) = (yard.talos.registry().host(), yard.talos.gateway());
+    let mirror = |host: &str| format!("endpoints: ['http://{host}']");
+    let file = yard.file.replace(&mirror(&registry), &mirror(&format!("{nobody}:1")));
+    assert_ne!(file, yard.file);
+    yard.workplace.write("cluster.yaml", file);
+    let ran = yard.up(&["--timeout", "etcd=30s"]);
+    told(&ran, 3, &["error[SW0329]: cp-1 gets no images", "ghcr.io/siderolabs/kubelet:v1.36.3"]);
+    told(&ran, 3, &[&format!("dial tcp {nobody}:1: connect: connection refused")]);
+    let leftovers = yard.talos.end();
+    assert!(leftovers.is_empty(), "{leftovers:?}");
 }
 
 fn told(ran: &Ran, exit: i32, words: &[&str]) {

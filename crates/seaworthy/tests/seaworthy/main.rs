@@ -9,6 +9,7 @@ mod apply_wait;
 mod canary;
 mod cluster_file;
 mod delete;
+mod detour;
 mod differences;
 mod endless_input;
 mod envelope;

@@ -3,7 +3,7 @@
 //! node. The alert that the node answers with is passed on as it came.
 
 use std::io::{self, Read as _, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
@@ -27,13 +27,12 @@ use crate::workplace::{Ran, Workplace};
 const ALERT: u8 = 21;
 const FATAL: u8 = 2;
 
-/// Puts one before a node, for as long as the test's process lives, and returns
-/// where it listens.
-pub(crate) fn before(node: SocketAddr, secrets: &Path) -> SocketAddr {
+/// Puts one before a node, for as long as the test's process lives.
+pub(crate) fn before(node: SocketAddr, listener: TcpListener, secrets: &Path) {
     let bundle = Bundle::load(secrets).unwrap();
-    let (server, client) = (Arc::new(towards_clients(&bundle)), Arc::new(towards_node(&bundle)));
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
+    let address = listener.local_addr().unwrap().ip();
+    let server = Arc::new(towards_clients(&bundle, address));
+    let client = Arc::new(towards_node(&bundle));
     thread::spawn(move || {
         for caller in listener.incoming() {
             let (server, client) = (Arc::clone(&server), Arc::clone(&client));
@@ -41,7 +40,6 @@ pub(crate) fn before(node: SocketAddr, secrets: &Path) -> SocketAddr {
             thread::spawn(move || drop(relay(caller.unwrap(), server, client, node)));
         }
     });
-    address
 }
 
 fn relay(
@@ -89,11 +87,11 @@ fn provider() -> Arc<CryptoProvider> {
     Arc::new(CryptoProvider { cipher_suites, ..default_provider() })
 }
 
-fn towards_clients(bundle: &Bundle) -> ServerConfig {
+fn towards_clients(bundle: &Bundle, address: IpAddr) -> ServerConfig {
     let authority = bundle.os.key().pem().reveal().replace("ED25519 PRIVATE", "PRIVATE");
     let authority = KeyPair::from_pem(&authority).unwrap();
     let issuer = Issuer::from_ca_cert_pem(bundle.os.certificate().pem(), authority).unwrap();
-    let mut params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
+    let mut params = CertificateParams::new(vec![address.to_string()]).unwrap();
     params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
     let key = KeyPair::generate().unwrap();
     let certificate = params.signed_by(&key, &issuer).unwrap();
@@ -126,7 +124,9 @@ fn towards_node(bundle: &Bundle) -> ClientConfig {
 /// node's answer to that named first. The kubeconfig and the talosconfig are in
 /// the workplace.
 pub(crate) fn a_lost_client_certificate_is_named(place: &Workplace, node: &str, secrets: &Path) {
-    let between = before(format!("{node}:50000").parse().unwrap(), secrets);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let between = listener.local_addr().unwrap();
+    before(format!("{node}:50000").parse().unwrap(), listener, secrets);
     let around = place.read("talosconfig").replace(node, &between.to_string());
     place.write("around", around);
     let verify = |talosconfig| -> Ran {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::talos::until;
 use crate::talos_gen::{CLUSTER, bundle, workplace};
 use crate::workplace::Workplace;
-use crate::yard::Yard;
+use crate::yard::{Yard, serve};
 
 fn judge(workplace: &Workplace) -> Option<Talosctl> {
     let binary = rig::need::binary("talosctl")?;
@@ -237,7 +237,15 @@ fn a_node_that_up_has_configured_sees_no_change_in_what_is_written() {
     let Some(yard) = Yard::new(1, 0) else { return };
     let workplace = &yard.workplace;
     let inline = "    version: v1.14.1\n    inlineManifests: [{ name: early, file: early.yaml }]\n";
-    workplace.write("cluster.yaml", yard.file.replacen("    version: v1.14.1\n", inline, 1));
+    // The file takes an extra manifest from `https` only, and nobody here has a
+    // certificate that a node trusts: a patch brings it to the same place.
+    let far = "apiVersion: v1\nkind: Namespace\nmetadata: { name: far }\n";
+    let url = format!("{}far.yaml", serve(yard.talos.gateway(), far));
+    let extra = format!("cluster: {{ extraManifests: ['{url}'], discovery:");
+    let file = yard.file.replacen("    version: v1.14.1\n", inline, 1);
+    let file = file.replacen("cluster: { discovery:", &extra, 1);
+    assert!(file.contains(&url), "{file}");
+    workplace.write("cluster.yaml", file);
     workplace.write("early.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: { name: early }\n");
     let secrets = bundle(3).to_yaml();
     std::fs::create_dir_all(workplace.path().join(".seaworthy/yard")).unwrap();
@@ -261,5 +269,6 @@ fn a_node_that_up_has_configured_sees_no_change_in_what_is_written() {
     let kubectl = rig::need::binary("kubectl").unwrap();
     let kubectl = rig::Kubectl::new(&kubectl, at("kubeconfig").as_ref());
     kubectl.run(&["get", "namespace", "early"]).unwrap();
+    until(|| kubectl.run(&["get", "namespace", "far"]).map_err(|error| error.to_string()));
     assert_eq!(yard.talos.end(), Vec::new());
 }

@@ -49,7 +49,7 @@ impl Yard {
         talos.add(SPARE).unwrap();
         let workplace = Workplace::new();
         workplace.write("network.yaml", pods.network());
-        let egress = serve(talos.gateway());
+        let egress = serve(talos.gateway(), "hello");
         let file = file(&talos, control_planes, named, &pods.probe(), &egress);
         workplace.write("cluster.yaml", &file);
         Some(Self { talos, workplace, file, _alone: alone })
@@ -133,6 +133,20 @@ impl Yard {
         assert!(output.stdout.starts_with(b"hit"), "{output:?}");
     }
 
+    /// Counts the calls of a kind that a node has taken, by the node's own log.
+    pub(crate) fn taken(&self, node: &str, call: &str) -> usize {
+        let (config, node) = (self.talosconfig(), self.node(node).address().to_string());
+        let logs = ["--talosconfig", &config, "--nodes", &node, "logs", "apid"];
+        let log = self.talos.talosctl().run(&logs).unwrap();
+        let taken = format!("OK [/machine.MachineService/{call}]");
+        log.lines().filter(|line| line.contains(&taken)).count()
+    }
+
+    /// Returns where the secrets bundle lies that `up` has made.
+    pub(crate) fn secrets(&self) -> PathBuf {
+        self.workplace.path().join(".seaworthy/yard/secrets.yaml")
+    }
+
     /// Returns where the talosconfig lies that we make.
     pub(crate) fn talosconfig(&self) -> String {
         let ran = self.workplace.run(["talosconfig"]);
@@ -156,6 +170,12 @@ fn events_of(run: &Path) -> Vec<Value> {
     events.map(|mut line| line["event"]["what"].take()).collect()
 }
 
+/// Returns the hardware address of a node's network card.
+pub(crate) fn card(node: &TalosNode) -> String {
+    let output = node.inside("cat").arg("/sys/class/net/eth0/address").output().unwrap();
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
 /// Waits for the turn to build a cluster. Several at once, beside what else is
 /// tested, are more than two cores do in time.
 pub(crate) fn alone() -> MutexGuard<'static, ()> {
@@ -172,16 +192,21 @@ pub(crate) fn until(mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// A server outside of the cluster, for as long as the test's process lives.
-fn serve(gateway: Ipv4Addr) -> String {
+/// A server outside of the cluster that says the same to everybody, for as long as the
+/// test's process lives.
+pub(crate) fn serve(gateway: Ipv4Addr, body: &'static str) -> String {
     let listener = TcpListener::bind((gateway, 0)).unwrap();
     let address = listener.local_addr().unwrap();
     thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
             let mut request = [0; 1024];
-            let _ = stream.read(&mut request);
-            let _ = stream.write_all(b"HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\nhello");
+            let read = stream.read(&mut request).unwrap_or_default();
+            // Some first ask how long it is.
+            let told = if request[..read].starts_with(b"HEAD") { "" } else { body };
+            let length = body.len();
+            let answer = format!("HTTP/1.0 200 OK\r\nContent-Length: {length}\r\n\r\n{told}");
+            let _ = stream.write_all(answer.as_bytes());
         }
     });
     format!("http://{address}/")
@@ -193,8 +218,11 @@ fn file(talos: &Talos, control_planes: usize, named: usize, probe: &str, egress:
     let mut nodes = String::new();
     for (place, node) in talos.nodes().iter().take(named).enumerate() {
         let pool = if place < control_planes { "control-plane" } else { "workers" };
-        let (name, address) = (node.name(), node.address());
-        let _ = writeln!(nodes, "        - {{ name: {name}, pool: {pool}, address: {address} }}");
+        let (name, mac, address) = (node.name(), card(node), node.address());
+        let _ = writeln!(
+            nodes,
+            "        - {{ name: {name}, pool: {pool}, mac: '{mac}', address: {address} }}"
+        );
     }
     let pools = match named - control_planes {
         0 => "",
