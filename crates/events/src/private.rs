@@ -69,14 +69,19 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Puts a file in its place by a rename, where nothing stands there. Of two who do so in
-/// the same moment the second wins, and both read back what stands.
+/// Puts a file in its place by a rename, where nothing stands there. A rename replaces
+/// what is there, so whoever does it holds the folder: the second finds the first one's.
 fn put_first(partial: &Path, path: &Path) -> io::Result<Vec<u8>> {
-    let placed = match path.try_exists() {
-        Ok(false) => fs::rename(partial, path).and_then(|()| sync_folder_of(path)),
-        Ok(true) => fs::remove_file(partial),
-        Err(error) => Err(error),
+    let place = || {
+        let folder = File::open(folder_of(path))?;
+        folder.lock()?;
+        if path.try_exists()? {
+            return fs::remove_file(partial);
+        }
+        fs::rename(partial, path)?;
+        sync_folder_of(path)
     };
+    let placed = place();
     if let Err(error) = placed {
         // What it holds may be secret, and nobody would look for it.
         let _ = fs::remove_file(partial);
@@ -85,13 +90,17 @@ fn put_first(partial: &Path, path: &Path) -> io::Result<Vec<u8>> {
     fs::read(path)
 }
 
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
 /// Makes sure that a new name in the folder of `path` survives a crash of the machine.
 pub fn sync_folder_of(path: &Path) -> io::Result<()> {
     match path.parent() {
-        Some(folder) if cfg!(unix) => {
-            let here = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-            File::open(here)?.sync_all()
-        }
+        Some(_) if cfg!(unix) => File::open(folder_of(path))?.sync_all(),
         _ => Ok(()),
     }
 }
@@ -134,6 +143,25 @@ mod tests {
             assert_eq!(put_first(&partial, &path).unwrap(), b"first");
         }
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing partial is left");
+    }
+
+    #[test]
+    fn without_links_two_at_once_get_the_same() {
+        for _ in 0..50 {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("secrets.yaml");
+            let start = std::sync::Barrier::new(2);
+            let put = |said: &str| {
+                let partial = write_partial(&path, said.as_bytes()).unwrap();
+                start.wait();
+                put_first(&partial, &path).unwrap()
+            };
+            let (one, other) = std::thread::scope(|scope| {
+                let other = scope.spawn(|| put("other"));
+                (put("one"), other.join().unwrap())
+            });
+            assert_eq!(one, other);
+        }
     }
 
     #[test]
