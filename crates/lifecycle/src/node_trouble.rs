@@ -62,7 +62,8 @@ impl Asked {
         end.in_the_end(Some(self.cause(error)))
     }
 
-    fn cause(&self, error: &ClientError) -> Cause {
+    /// Returns the cause that an answer stands for.
+    pub(crate) fn cause(&self, error: &ClientError) -> Cause {
         let (code, message) = named(&self.name, &error.reason);
         Cause::new(code, message)
             .because([format!("{error}: {}", error.reason)])

@@ -4,22 +4,29 @@
 //! `Preparing: Running pre state` for as long as no registry answers. Whoever pulls
 //! himself is told why not, at once.
 
-use engine::{ActError, Ensured, Hands, Sight};
+use std::time::Duration;
+
+use engine::{ActError, Ensured, Hands, SendError, Sight};
 use events::{Because, Cause, Evidence, Failure, Made, Verdict};
 use futures::future::join_all;
 use spec::Version;
 use spec::plan::NodePlan;
-use talos::client::{ClientError, Keeper, Node, Pull, Service};
+use talos::client::{ClientError, Deadlines, Keeper, Node, Pull, Reason, Service};
 use talos::config::Images;
 
 use super::nodes::machine_of;
 use crate::hetzner::explain;
 use crate::machine_sight::complaint;
 use crate::node_trouble::Asked;
-use crate::{Site, codes, machine, machine_config, node_trouble};
+use crate::{Site, codes, machine, node_trouble};
 
-/// The first version whose nodes can be told to pull an image.
-const FIRST: Version = Version::new(1, 13, 0);
+/// The first version whose nodes tell at once why they get no image. Those of 1.13 pull,
+/// too, and try for twenty minutes before they say a word; older ones do not pull.
+const FIRST: Version = Version::new(1, 14, 0);
+
+/// How long a pull is waited for, before its services are looked at again. Nobody can
+/// break it off, who wants to stop here.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// What keeps containers of Kubernetes, and pulls their images.
 const RUNTIME: &str = "cri";
@@ -30,8 +37,8 @@ const NEEDY: [&str; 2] = ["kubelet", "etcd"];
 /// Lets control planes pull what they need first, unless they have it already.
 pub(super) async fn probe(site: &Site, hands: &Hands) -> Result<Verdict, ActError> {
     if site.plan.talos < FIRST {
-        let evidence = Evidence::new("nodes of this version cannot be asked for their images");
-        return Ok(Verdict::ready(evidence.fact("can be asked since", FIRST.to_string())));
+        let evidence = Evidence::new("nodes of this version do not tell why they get no image");
+        return Ok(Verdict::ready(evidence.fact("is told since", FIRST.to_string())));
     }
     // All come to their end, so that no pull is left in doubt by another's failure.
     let probes = site.control_planes().map(async |node| (node, of(site, hands, node).await));
@@ -50,9 +57,13 @@ pub(super) async fn probe(site: &Site, hands: &Hands) -> Result<Verdict, ActErro
 /// The same, of one of them.
 async fn of(site: &Site, hands: &Hands, node: &NodePlan) -> Result<Verdict, ActError> {
     let at = site.talos(node).ok_or_else(|| Failure::transient("its address is not known yet"))?;
-    let services = async { at.authenticated(site.talos_admin()).await?.service_list().await };
-    let services = match services.await {
-        Ok(services) => services,
+    // What it was given decides, whatever the file says by now.
+    let seen = async {
+        let client = at.authenticated(site.talos_admin()).await?;
+        Ok::<_, ClientError>((client.service_list().await?, client.wanted_images().await?))
+    };
+    let (services, wanted) = match seen.await {
+        Ok(seen) => seen,
         Err(error) => return Ok(node_trouble::verdict(site, node, &error)),
     };
     let service = |id: &str| services.iter().find(|it| it.id == id);
@@ -62,41 +73,41 @@ async fn of(site: &Site, hands: &Hands, node: &NodePlan) -> Result<Verdict, ActE
     if !service(RUNTIME).is_some_and(is_running) {
         return Ok(not_started(node, service(RUNTIME)));
     }
+    let target = machine::target(&node.name, &machine_of(site, node).await?);
     let mut names = Vec::new();
-    for (image, keeper) in images(site, node)? {
-        names.push(pulled(site, hands, node, at, &image, keeper).await?);
+    for (image, keeper) in first_of_each_registry(wanted) {
+        let asked = Asked::new(site, &node.name);
+        names.push(pulled(site, hands, at, asked, &target, (&image, keeper)).await?);
     }
     Ok(Verdict::ready(Evidence::new(names.join(", "))))
 }
 
-/// Returns the first image of each registry that a control plane needs.
-fn images(site: &Site, node: &NodePlan) -> Result<Vec<(String, Keeper)>, ActError> {
-    let permanent = |error: &dyn std::error::Error| Failure::permanent(error.to_string());
-    let config = machine_config::render(site, node).map_err(|error| permanent(&error))?;
-    let images = Images::of(config.yaml().reveal()).map_err(|error| permanent(&error))?;
-    let kubelet = images.kubelet.map(|image| (image, Keeper::Services));
-    let api_server = images.api_server.map(|image| (image, Keeper::Kubernetes));
-    Ok(kubelet.into_iter().chain(api_server).collect())
+/// Returns the images to pull, and for whom: where the config leaves the choice to
+/// Talos there is nothing to ask for by name.
+fn first_of_each_registry(wanted: Images) -> impl Iterator<Item = (String, Keeper)> {
+    let kubelet = wanted.kubelet.map(|image| (image, Keeper::Services));
+    let api_server = wanted.api_server.map(|image| (image, Keeper::Kubernetes));
+    kubelet.into_iter().chain(api_server)
 }
 
 /// Lets a node pull an image, and returns its name with its digest.
 async fn pulled(
     site: &Site,
     hands: &Hands,
-    node: &NodePlan,
     at: Node,
-    image: &str,
-    keeper: Keeper,
+    asked: Asked,
+    target: &str,
+    (image, keeper): (&str, Keeper),
 ) -> Result<String, ActError> {
-    let machine = machine_of(site, node).await?;
-    let target = format!("{}: {image}", machine::target(&node.name, &machine));
+    let target = format!("{target}: {image}");
     let call = Pull { target: &target, image, keeper }.call();
     // Which images a node has it does not tell; one that it has it does not pull again.
     let look = async |_| Ok(Sight::NotThere);
-    let (identity, asked) = (site.talos_admin().clone(), Asked::new(site, &node.name));
+    let identity = site.talos_admin().clone();
+    let at = Node { deadlines: Deadlines { long: PATIENCE, ..at.deadlines }, ..at };
     let wanted = image.to_owned();
     let send = move |permit| async move {
-        let unsent = |error: ClientError| asked.unsent(error.class(), &error);
+        let unsent = |error: ClientError| unsent(&asked, &wanted, &error);
         let client = at.authenticated(&identity).await.map_err(unsent)?;
         let pull = Pull { target: &target, image: &wanted, keeper };
         let name = client.pull_image(permit, &pull).await.map_err(unsent)?;
@@ -107,6 +118,18 @@ async fn pulled(
             Ok(made.ids.into_values().next().unwrap_or_default())
         }
         Ensured::Pending(_) => Err(Failure::transient(format!("{image} is being pulled")).into()),
+    }
+}
+
+/// Says which image a node does not get, where it is that.
+fn unsent(asked: &Asked, image: &str, error: &ClientError) -> SendError {
+    let end = asked.unsent(error.class(), error);
+    match error.reason {
+        Reason::PullFailed(_) => {
+            let message = format!("{} does not get {image}", asked.name);
+            end.in_the_end(Some(Cause { message, ..asked.cause(error) }))
+        }
+        _ => end,
     }
 }
 

@@ -5,6 +5,8 @@
 //!  up to 1.12   upgrade                                     one call does it all
 //! ```
 
+use std::time::Duration;
+
 use events::{Call, CallClass, Permit};
 use talos_proto::common::{ContainerDriver, ContainerdInstance, ContainerdNamespace};
 use talos_proto::machine as proto;
@@ -94,12 +96,15 @@ impl Client {
             containerd: Some(pull.keeper.on_the_wire()),
             image_ref: pull.image.to_owned(),
         });
-        self.labour(ATTEMPT, |client| async move {
+        let pulled = self.labour(ATTEMPT, |client| async move {
             let mut images = ImageServiceClient::new(client.line.clone());
             let answer = images.pull(request).await;
             client.pulled(client.answer(answer)?).await
-        })
-        .await
+        });
+        let patience = self.node.deadlines.long;
+        pulled
+            .await
+            .map_err(|error| ClientError { reason: unpulled(error.reason, patience), ..error })
     }
 
     /// Writes another version to the disk and returns what the installer said.
@@ -185,6 +190,18 @@ impl Client {
     }
 }
 
+/// Whatever a node says of a pull is about the image; what it is silent about it waits
+/// for, and so did we.
+fn unpulled(reason: Reason, patience: Duration) -> Reason {
+    match reason {
+        Reason::Deadline => {
+            Reason::PullFailed(format!("it was not there after {} s", patience.as_secs()))
+        }
+        Reason::Status { code, message } => Reason::PullFailed(format!("{code:?}: {message}")),
+        reason => reason,
+    }
+}
+
 impl Keeper {
     fn on_the_wire(self) -> ContainerdInstance {
         let (driver, namespace) = match self {
@@ -193,5 +210,23 @@ impl Keeper {
             Self::Kubernetes => (ContainerDriver::Cri, ContainerdNamespace::NsCri),
         };
         ContainerdInstance { driver: driver.into(), namespace: namespace.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tonic::Code;
+
+    use super::*;
+
+    #[test]
+    fn what_is_said_of_a_pull_is_about_the_image() {
+        let unpulled = |reason| unpulled(reason, Duration::from_mins(1)).to_string();
+        let silent = unpulled(Reason::Deadline);
+        assert_eq!(silent, "the image could not be pulled: it was not there after 60 s");
+        let message = "failed to resolve image reference".to_owned();
+        let said = unpulled(Reason::Status { code: Code::Internal, message });
+        assert!(said.ends_with("Internal: failed to resolve image reference"), "{said}");
+        assert_eq!(unpulled(Reason::Refused), Reason::Refused.to_string());
     }
 }

@@ -1,5 +1,7 @@
 //! Images and versions: the calls since 1.13, and the one before them.
 
+use std::time::Duration;
+
 use futures::{StreamExt, stream};
 use sha2::{Digest, Sha256};
 use talos_proto::machine::{
@@ -12,7 +14,10 @@ use talos_proto::machine::{
 use tonic::{Request, Response, Status};
 
 use super::{Answers, Api, caller};
-use crate::talos::{Dialect, Stage, node::Afterwards, server::Caller};
+use crate::talos::{Dialect, Stage, facts::release, node::Afterwards, server::Caller};
+
+/// For how long a node of 1.13 tries to pull an image.
+const PULL_PATIENCE: Duration = Duration::from_mins(20);
 
 #[tonic::async_trait]
 impl ImageService for Api {
@@ -23,8 +28,11 @@ impl ImageService for Api {
         request: Request<ImageServicePullRequest>,
     ) -> Result<Response<Self::PullStream>, Status> {
         self.since_1_13("machine.ImageService")?;
+        let caller = caller(&request)?;
         let image = &request.get_ref().image_ref;
+        self.try_for_long().await;
         self.reach_registry(image)?;
+        self.happened("ImageService/Pull", &caller).await;
         let layer = ImageServicePullProgress { layer_id: "sha256:0".to_owned() };
         let said = [
             image_service_pull_response::Response::PullProgress(layer),
@@ -89,6 +97,14 @@ impl Api {
         match self.machine.dialect() {
             Dialect::Unified => Ok(()),
             Dialect::Separate => Err(Status::unimplemented(format!("unknown service {service}"))),
+        }
+    }
+
+    /// Before 1.14 a node that gets no image tries again, and says nothing of it.
+    async fn try_for_long(&self) {
+        if release(&self.machine.version()) < (1, 14) {
+            let mended = self.machine.knobs_are(|knobs| !knobs.no_registry);
+            let _ = tokio::time::timeout(PULL_PATIENCE, mended).await;
         }
     }
 

@@ -149,7 +149,10 @@ impl Machine {
     }
 
     /// Waits until nothing is wrong in this respect.
-    pub(super) async fn knobs_are(&self, mut sound: impl FnMut(&crate::talos::Knobs) -> bool) {
+    pub(in crate::talos) async fn knobs_are(
+        &self,
+        mut sound: impl FnMut(&crate::talos::Knobs) -> bool,
+    ) {
         let mut knobs = self.knobs.subscribe();
         let _ = knobs.wait_for(|knobs| sound(knobs)).await;
     }

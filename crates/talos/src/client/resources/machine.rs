@@ -1,13 +1,18 @@
 //! How a machine is, and what it runs on.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::super::{Client, ClientError, Reason};
 use super::{Kind, Resource, Watch};
+use crate::config::Images;
 
 const STATUS: Kind = Kind { namespace: "runtime", name: "MachineStatuses.runtime.talos.dev" };
 const PLATFORM: Kind = Kind { namespace: "runtime", name: "PlatformMetadatas.talos.dev" };
 const CONFIG: Kind = Kind { namespace: "config", name: "MachineConfigs.config.talos.dev" };
+
+/// The only config of a machine.
+const CONFIG_ID: &str = "v1alpha1";
 
 /// The only status of a machine.
 const MACHINE: &str = "machine";
@@ -124,7 +129,21 @@ impl Client {
     /// more than how often it has changed.
     pub(in super::super) async fn config_version(&self) -> Result<String, ClientError> {
         self.ask("read the machine config as an administrator", async {
-            Ok(self.get(CONFIG, "v1alpha1").await?.version)
+            Ok(self.get(CONFIG, CONFIG_ID).await?.version)
+        })
+        .await
+    }
+
+    /// Asks which images the machine's config names, and keeps no more of it.
+    pub async fn wanted_images(&self) -> Result<Images, ClientError> {
+        self.ask("read which images the machine config names", async {
+            // A text with all documents in it; JSON is YAML, too.
+            let config = match self.get(CONFIG, CONFIG_ID).await?.read()? {
+                Value::String(text) => text,
+                document => document.to_string(),
+            };
+            // Nothing of it is repeated: it holds secrets.
+            Images::of(&config).map_err(|_| Reason::Nonsense("its config is no YAML".to_owned()))
         })
         .await
     }
