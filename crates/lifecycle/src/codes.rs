@@ -83,7 +83,7 @@ pub const NOT_TALOS: Code = Code(325);
 pub const CALL_REFUSED: Code = Code(326);
 /// The Talos API of a node gives no answer.
 pub const NODE_NOT_ANSWERING: Code = Code(327);
-/// A member of etcd finds something wrong with itself.
+/// A member of etcd is not well.
 pub const ETCD_UNWELL: Code = Code(328);
 /// A node gets no images.
 pub const IMAGE_UNAVAILABLE: Code = Code(329);

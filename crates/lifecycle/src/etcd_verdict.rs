@@ -57,8 +57,9 @@ pub(crate) fn judge(wanted: usize, opinions: &[Opinion]) -> Verdict {
     let complete = sets.iter().all(|members| members.len() == wanted);
     let agreed = sets.len() == 1 && leaders.len() == 1 && !leaders.contains(&None);
     let mut evidence = seen(Evidence::new("").fact("members", wanted), opinions);
-    if let Some(unwell) = opinions.iter().find(|it| !it.status.errors.is_empty() && agreed) {
-        return complains(unwell, evidence);
+    let complaints = complaints(opinions);
+    if agreed && !complaints.is_empty() {
+        return unwell(&complaints, evidence);
     }
     if complete && agreed && !learners {
         let leader = opinions.iter().find(|it| Some(it.status.member) == it.status.leader);
@@ -80,14 +81,39 @@ pub(crate) fn judge(wanted: usize, opinions: &[Opinion]) -> Verdict {
     Verdict::not_yet(Because::new(what).in_the_end(cause))
 }
 
-/// Says that a member finds something wrong with itself, such as that it has no room
-/// left and takes no more writes.
-fn complains(unwell: &Opinion, evidence: Evidence) -> Verdict {
-    let node = &unwell.node;
-    let lines = unwell.status.errors.iter().map(|error| error.trim().to_owned());
+/// Returns what is said to be wrong, with the name of the member that it is about. Each
+/// tells the alarms of all, so that who tells one is not who has it.
+fn complaints(opinions: &[Opinion]) -> BTreeSet<(String, String)> {
+    let mut complaints = BTreeSet::new();
+    for opinion in opinions {
+        for error in &opinion.status.errors {
+            let member = |id| opinion.members.iter().find(|it| it.id == id).map(named);
+            let about = match alarmed(error) {
+                Some(id) => member(id).unwrap_or_else(|| format!("member {id:x}")),
+                None => opinion.node.clone(),
+            };
+            complaints.insert((about, error.trim().to_owned()));
+        }
+    }
+    complaints
+}
+
+/// Reads whose alarm it is: `memberID:1 alarm:NOSPACE`.
+fn alarmed(error: &str) -> Option<u64> {
+    let id = error.trim_start().strip_prefix("memberID:")?.split_whitespace().next()?;
+    id.parse().ok()
+}
+
+/// Says that a member is not well, such as that it has no room left, so that etcd takes no
+/// more writes.
+fn unwell(complaints: &BTreeSet<(String, String)>, evidence: Evidence) -> Verdict {
+    let lines = complaints.iter().map(|(about, error)| format!("{about}: {error}"));
     let lines: Vec<_> = lines.collect();
-    let what = format!("etcd on {node} reports: {}", lines.join("; "));
-    let cause = Cause::new(codes::ETCD_UNWELL, format!("etcd on {node} is not well"))
+    let mut about: Vec<_> = complaints.iter().map(|(about, _)| about.as_str()).collect();
+    about.dedup();
+    let what = format!("etcd reports of {}", lines.join("; "));
+    let message = format!("etcd on {} is not well", about.join(" and "));
+    let cause = Cause::new(codes::ETCD_UNWELL, message)
         .because(lines)
         .seen(evidence)
         .next("talosctl etcd alarm list", "shows the alarms of all members")
@@ -232,14 +258,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_member_that_reports_an_error_is_not_well() {
-        let mut opinion = Opinion::sample(1, 1);
-        assert!(matches!(judge(1, std::slice::from_ref(&opinion)), Verdict::Ready { .. }));
-        opinion.status.errors.push("memberID:1 alarm:NOSPACE ".to_owned());
-        let verdict = judge(1, &[opinion]);
+    fn an_alarm_is_told_of_the_member_that_has_it_whoever_tells_it() {
+        let mut opinions: Vec<_> = (1..=3).map(|of| Opinion::sample(of, 3)).collect();
+        assert!(matches!(judge(3, &opinions), Verdict::Ready { .. }));
+        for opinion in &mut opinions {
+            opinion.status.errors.push("memberID:3 alarm:CORRUPT ".to_owned());
+        }
+        let verdict = judge(3, &opinions);
         let Verdict::NotYet { because } = verdict else { panic!("{verdict:?}") };
-        assert_eq!(because.what, "etcd on 10.0.0.1 reports: memberID:1 alarm:NOSPACE");
+        assert_eq!(because.what, "etcd reports of cp-3: memberID:3 alarm:CORRUPT");
         let cause = because.in_the_end.expect("it has a name");
-        assert_eq!(cause.code, codes::ETCD_UNWELL);
+        assert_eq!(
+            (cause.code, cause.message.as_str()),
+            (codes::ETCD_UNWELL, "etcd on cp-3 is not well")
+        );
+    }
+
+    #[test]
+    fn an_error_that_is_no_alarm_is_of_whoever_reports_it() {
+        let mut opinion = Opinion::sample(1, 1);
+        opinion.status.errors.push("etcdserver: something new".to_owned());
+        let complaints = complaints(&[opinion]);
+        let (about, error) = complaints.first().expect("it complains");
+        assert_eq!((about.as_str(), error.as_str()), ("10.0.0.1", "etcdserver: something new"));
     }
 }

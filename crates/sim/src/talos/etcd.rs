@@ -17,6 +17,8 @@ pub struct EtcdMember {
     pub running: bool,
     /// Whether its data was wiped, which the others do not know.
     pub wiped: bool,
+    /// Whether its database has reached its limit, which is an alarm to all.
+    pub is_full: bool,
 }
 
 /// One etcd: the members that know each other.
@@ -44,6 +46,7 @@ impl EtcdMember {
             is_learner: false,
             running: true,
             wiped: false,
+            is_full: false,
         }
     }
 }
@@ -75,6 +78,18 @@ impl Etcd {
     /// A member has lost its data, and never comes back.
     pub(super) fn wipe(&mut self, id: u64) {
         self.change(id, |member| (member.running, member.wiped) = (false, true));
+    }
+
+    /// A member has reached the limit of its database, or has room again.
+    pub(super) fn set_full(&mut self, id: u64, is_full: bool) {
+        if self.full().any(|it| it == id) != is_full {
+            self.change(id, |member| member.is_full = is_full);
+        }
+    }
+
+    /// Returns the members that have raised the alarm that they have no room.
+    pub(super) fn full(&self) -> impl Iterator<Item = u64> {
+        self.members.iter().filter(|member| member.is_full).map(|member| member.id)
     }
 
     /// Says whether nobody has its data any more.

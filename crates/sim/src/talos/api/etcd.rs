@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use talos_proto::machine::{EtcdMember, EtcdMemberStatus, EtcdMembers};
+use talos_proto::machine::{
+    EtcdAlarm, EtcdMember, EtcdMemberAlarm, EtcdMemberStatus, EtcdMembers,
+    etcd_member_alarm::AlarmType,
+};
 use tonic::Status;
 
 use super::{Api, closing};
@@ -37,10 +40,7 @@ impl Api {
         let (id, etcd) = self.sound_etcd(caller).await?;
         let own = etcd.members.iter().find(|member| member.id == id);
         // A disk that is slow is behind with what the others have agreed upon.
-        let (behind, is_full) = {
-            let knobs = self.machine.knobs.borrow();
-            (u64::from(knobs.disk_slowness.max(1) - 1), knobs.etcd_has_no_space)
-        };
+        let behind = u64::from(self.machine.knobs.borrow().disk_slowness.max(1) - 1);
         Ok(EtcdMemberStatus {
             protocol_version: VERSION.to_owned(),
             storage_version: STORAGE_VERSION.to_owned(),
@@ -50,10 +50,18 @@ impl Api {
             raft_index: etcd.index,
             raft_term: etcd.term,
             raft_applied_index: etcd.index.saturating_sub(behind),
-            errors: errors(&etcd, is_full.then_some(id)),
+            errors: errors(&etcd),
             is_learner: own.is_some_and(|member| member.is_learner),
             member_id: id,
         })
+    }
+
+    /// Returns the alarms of all members.
+    pub(super) async fn alarms(&self, caller: &Caller) -> Result<EtcdAlarm, Status> {
+        self.on_control_planes("etcd alarm list")?;
+        let (_, etcd) = self.sound_etcd(caller).await?;
+        let no_space = |member_id| EtcdMemberAlarm { member_id, alarm: AlarmType::Nospace.into() };
+        Ok(EtcdAlarm { metadata: None, member_alarms: etcd.full().map(no_space).collect() })
     }
 
     /// Who the members are is what a majority says: without a leader the
@@ -80,11 +88,11 @@ impl Api {
     }
 }
 
-/// Returns what a member finds wrong, in etcd's own words; alarms have a space at
-/// their end.
-fn errors(etcd: &Etcd, full: Option<u64>) -> Vec<String> {
+/// Returns what any member says is wrong, in etcd's own words: every one tells the alarms
+/// of all. They have a space at their end.
+fn errors(etcd: &Etcd) -> Vec<String> {
     let leaderless = etcd.leader().is_none().then(|| "etcdserver: no leader".to_owned());
-    let full = full.map(|id| format!("memberID:{id} alarm:NOSPACE "));
+    let full = etcd.full().map(|id| format!("memberID:{id} alarm:NOSPACE "));
     leaderless.into_iter().chain(full).collect()
 }
 

@@ -5,7 +5,7 @@ use talos_proto::{
     common::Data,
     machine::{
         ApplyConfigurationRequest, ApplyConfigurationResponse, Bootstrap, BootstrapRequest,
-        BootstrapResponse, DmesgRequest, EtcdAlarm, EtcdAlarmListResponse, EtcdMemberListRequest,
+        BootstrapResponse, DmesgRequest, EtcdAlarmListResponse, EtcdMemberListRequest,
         EtcdMemberListResponse, EtcdStatus, EtcdStatusResponse, Event, EventsRequest, FeaturesInfo,
         GenerateClientConfigurationRequest, GenerateClientConfigurationResponse, LogsRequest,
         MemInfo, Memory, MemoryResponse, PlatformInfo, ReadRequest, Reboot, RebootRequest,
@@ -100,9 +100,8 @@ impl MachineService for Api {
         &self,
         request: Request<()>,
     ) -> Result<Response<EtcdAlarmListResponse>, Status> {
-        self.on_control_planes("etcd alarm list")?;
-        self.sound_etcd(&caller(&request)?).await?;
-        Ok(Response::new(EtcdAlarmListResponse { messages: vec![EtcdAlarm::default()] }))
+        let messages = vec![self.alarms(&caller(&request)?).await?];
+        Ok(Response::new(EtcdAlarmListResponse { messages }))
     }
 
     async fn logs(

@@ -143,9 +143,20 @@ impl Machine {
             self.chronicle.log("etcd", &line);
         }
         self.change_etcd(member, |etcd, id| etcd.set_running(id, true));
+        self.weigh(member);
         self.change(|state| state.services.healthy("etcd"));
         self.write(self.settings.delays.etcd_learn).await;
         self.change_etcd(member, Etcd::promote);
+        let mut knobs = self.knobs.subscribe();
+        while knobs.changed().await.is_ok() {
+            self.weigh(member);
+        }
+    }
+
+    /// Tells all members whether this one has room left.
+    fn weigh(&self, member: Membership) {
+        let is_full = self.knobs.borrow().etcd_has_no_space;
+        self.change_etcd(member, |etcd, id| etcd.set_full(id, is_full));
     }
 
     /// Returns the member that the data directory is of, where there is one.
