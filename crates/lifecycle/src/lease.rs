@@ -22,6 +22,8 @@ pub(crate) struct Leases {
 #[derive(Debug)]
 struct Seen {
     renewed: Timestamp,
+    /// When it was looked at last.
+    looked: Duration,
     /// When it was found to be newer than before; none where it never was.
     changed: Option<Duration>,
 }
@@ -50,12 +52,15 @@ impl Leases {
     }
 
     fn saw_renewal(&mut self, node: &str, renewed: Timestamp, now: Duration) -> bool {
-        let first = || Seen { renewed, changed: None };
-        let seen = self.seen.entry(node.to_owned()).or_insert_with(first);
-        if seen.renewed != renewed {
-            *seen = Seen { renewed, changed: Some(now) };
-        }
-        seen.changed.is_some_and(|at| now.saturating_sub(at) <= FRESH)
+        let is_recent = |at: Duration| now.saturating_sub(at) <= FRESH;
+        let changed = match self.seen.get(node) {
+            // A change since a look of long ago may be as old as that.
+            Some(seen) if seen.renewed != renewed => is_recent(seen.looked).then_some(now),
+            Some(seen) => seen.changed,
+            None => None,
+        };
+        self.seen.insert(node.to_owned(), Seen { renewed, looked: now, changed });
+        changed.is_some_and(is_recent)
     }
 }
 
@@ -94,6 +99,15 @@ mod tests {
             assert_eq!(leases.stale("a", at(1010), now(1050 + off, 50)), None);
             assert!(leases.stale("a", at(1010), now(1051 + off, 51)).is_some(), "it has stopped");
         }
+    }
+
+    #[test]
+    fn a_renewal_since_a_look_of_long_ago_is_no_sign_of_life() {
+        let mut leases = Leases::default();
+        assert_eq!(leases.stale("a", at(0), now(0, 0)), None);
+        let why = leases.stale("a", at(50), now(300, 300)).expect("it died at 50 s");
+        assert_eq!(why, "its lease is 250 s old by this machine's clock");
+        assert_eq!(leases.stale("a", at(310), now(310, 310)), None);
     }
 
     #[test]

@@ -2,6 +2,8 @@
 //! through the load balancer, or at the endpoint that is in every kubeconfig.
 //! Which hop is broken is said.
 
+use std::time::Duration;
+
 use clouds::hetzner::{Health, LoadBalancer};
 use events::{Because, Cause, Evidence, Verdict};
 use spec::plan::{Endpoint, NodePlan};
@@ -10,6 +12,9 @@ use talos::client::ClientError;
 use crate::hetzner::{API_PORT, blind, explain};
 use crate::kube;
 use crate::{Site, codes, machine_config};
+
+/// How long a node is asked for what only adds to a reason.
+const ASIDE: Duration = Duration::from_secs(3);
 
 /// Looks at each control plane, then at the way that people go.
 pub(super) async fn look(site: &Site) -> Verdict {
@@ -105,7 +110,8 @@ async fn not_ready(site: &Site, node: &NodePlan, why: &str) -> Verdict {
 async fn unready_pods(site: &Site, node: &NodePlan) -> Vec<String> {
     let Some(at) = site.talos(node) else { return Vec::new() };
     let told = async { at.authenticated(site.talos_admin()).await?.static_pods().await };
-    let Ok(pods): Result<_, ClientError> = told.await else { return Vec::new() };
+    let told = tokio::time::timeout(ASIDE, told).await;
+    let Ok(Ok::<_, ClientError>(pods)) = told else { return Vec::new() };
     if pods.is_empty() {
         return vec![format!("the kubelet of {} has not started the API yet", node.name)];
     }

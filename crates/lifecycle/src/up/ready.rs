@@ -201,7 +201,7 @@ async fn lease(site: &Site, node: &NodePlan) -> Option<Verdict> {
         return Some(Verdict::not_yet("it has no lease yet"));
     };
     let what = site.stale_lease(&node.name, renewed)?;
-    let behind = vec!["no renewal of it was seen".to_owned()];
+    let behind = vec!["no renewal of it was seen lately".to_owned()];
     let message = format!("{} is not ready", node.name);
     Some(not_yet(codes::NODE_NOT_READY, message, what, behind))
 }
