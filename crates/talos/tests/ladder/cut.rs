@@ -77,6 +77,13 @@ async fn a_question_is_cut_off_at_any_byte() {
     assert!(bytes > 700, "a certificate and an answer are longer than {bytes} bytes");
 }
 
+/// Who lost sight of a machine that writes its config down waits for that.
+async fn is_taken(climber: &Climber, address: Ipv4Addr) -> bool {
+    let node = simulated(climber).node(address);
+    node.settled().await;
+    node.config().is_some()
+}
+
 /// Where the client says that nothing was changed, nothing was; where it says
 /// that all went well, it did. In doubt it says so.
 #[tokio::test(flavor = "multi_thread")]
@@ -89,7 +96,7 @@ async fn a_config_is_cut_off_here_and_there() {
         let config = climber.config(address, &name, NodeRole::ControlPlane);
         cut(&climber, address, Words::OfTheNode, Some(bytes));
         let applied = give(&climber, address, &config).await;
-        let taken = simulated(&climber).node(address).config().is_some();
+        let taken = is_taken(&climber, address).await;
         match applied {
             Ok(()) => {
                 assert!(taken);
@@ -117,7 +124,7 @@ async fn a_config_is_cut_off_on_its_way() {
     loop {
         cut(&climber, address, Words::Ours, Some(bytes));
         let applied = give(&climber, address, &config).await;
-        let taken = simulated(&climber).node(address).config().is_some();
+        let taken = is_taken(&climber, address).await;
         let Err(error) = applied else { break assert!(taken) };
         assert!(is_broken(&error), "after {bytes} bytes: {error:?}");
         if taken {

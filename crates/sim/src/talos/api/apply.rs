@@ -8,7 +8,7 @@ use talos_proto::machine::{
 use tokio::sync::OwnedMutexGuard;
 use tonic::Status;
 
-use super::{Api, diff::diff, trial};
+use super::{Api, closing, diff::diff, trial};
 use crate::talos::{
     ConfigError, Dialect, MachineConfig, Stage, facts::release, machine_config::Received,
     node::Afterwards, server::Caller,
@@ -56,29 +56,31 @@ impl Api {
         match deed {
             Deed::None => return Ok(message),
             Deed::Wait => drop(alone),
-            Deed::Take(config, course) => self.carry_out(config, course, alone).await,
+            Deed::Take(config, course) => self.carry_out(config, course, alone).await?,
         }
         self.happened("MachineService/ApplyConfiguration", caller).await;
         Ok(message)
     }
 
     /// Writes the configuration down and goes by it, whether or not anybody
-    /// still waits for the answer.
+    /// still waits for the answer. A node that ends meanwhile has not got it.
     async fn carry_out(
         &self,
         config: Arc<MachineConfig>,
         course: Course,
         alone: OwnedMutexGuard<()>,
-    ) {
+    ) -> Result<(), Status> {
         let (api, life) = (self.clone(), self.machine.present_life());
         let carried_out = tokio::spawn(async move {
             let written = api.machine.write(api.machine.settings.delays.persist);
-            if life.run_until_cancelled(written).await.is_some() {
+            let written = life.run_until_cancelled(written).await;
+            if written.is_some() {
                 api.take(config, course);
             }
             drop(alone);
+            written
         });
-        let _ = carried_out.await;
+        carried_out.await.ok().flatten().ok_or_else(closing)
     }
 
     /// Returns the answer, and what is to be done.

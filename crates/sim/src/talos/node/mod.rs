@@ -83,6 +83,11 @@ impl Node {
         self.machine.state().stage
     }
 
+    /// Waits until no configuration is being taken.
+    pub async fn settled(&self) {
+        drop(self.machine.applying.lock().await);
+    }
+
     /// Returns its configuration, once it has one.
     pub fn config(&self) -> Option<Arc<MachineConfig>> {
         self.machine.state().config.clone()
