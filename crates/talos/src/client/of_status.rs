@@ -32,13 +32,17 @@ impl Reason {
             Code::FailedPrecondition if says("another apply configuration") => {
                 Self::ApplyInProgress
             }
+            // Another installation or upgrade, which comes to its end.
+            Code::FailedPrecondition if says("is already in progress") => {
+                Self::NotYetAvailable(said())
+            }
             Code::FailedPrecondition if says("node is rebooting") => Self::Rebooting,
             Code::FailedPrecondition if says("only be performed on a control plane") => {
                 Self::Unimplemented(said())
             }
             Code::FailedPrecondition if says("is not supported in") => Self::Unimplemented(said()),
-            // Every other one waits for somebody, not for the node: no disk, no
-            // authority in the config, a device that is in use.
+            // All others wait for somebody, not for the node: no disk, no authority in
+            // the config, a device that is in use.
             Code::FailedPrecondition if says("is not available yet") => {
                 Self::NotYetAvailable(said())
             }
@@ -92,6 +96,7 @@ mod tests {
             (Code::Unknown, "etcd data directory is not empty", Permanent, "etcd was stopped by a second bootstrap"),
             (Code::Unimplemented, "member list is only available on control plane nodes", Permanent, "not implemented here"),
             (Code::FailedPrecondition, "method is not supported in container mode", Permanent, "not implemented here"),
+            (Code::FailedPrecondition, "another upgrade is already in progress", Transient, "not available yet"),
             (Code::FailedPrecondition, "system disk not found", Permanent, "FailedPrecondition: system disk not found"),
             (Code::FailedPrecondition, "Talos is not installed", Permanent, "FailedPrecondition: Talos is not installed"),
             (Code::FailedPrecondition, "k8s API server CA config is not set", Permanent, "FailedPrecondition: k8s API"),
