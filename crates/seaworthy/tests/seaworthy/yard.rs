@@ -33,6 +33,15 @@ pub(crate) struct Yard {
     _alone: MutexGuard<'static, ()>,
 }
 
+/// What has become of calls to a node.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Heard {
+    /// How many were taken and answered.
+    pub(crate) taken: usize,
+    /// How many callers were gone before their answer.
+    pub(crate) doubtful: usize,
+}
+
 impl Yard {
     pub(crate) fn new(control_planes: usize, workers: usize) -> Option<Self> {
         rig::need::talos_parts()?;
@@ -133,13 +142,24 @@ impl Yard {
         assert!(output.stdout.starts_with(b"hit"), "{output:?}");
     }
 
-    /// Counts the calls of a kind that a node has taken, by the node's own log.
-    pub(crate) fn taken(&self, node: &str, call: &str) -> usize {
+    /// Returns what has become of the calls of a kind, by the node's own log.
+    pub(crate) fn heard(&self, node: &str, call: &str) -> Heard {
         let (config, node) = (self.talosconfig(), self.node(node).address().to_string());
         let logs = ["--talosconfig", &config, "--nodes", &node, "logs", "apid"];
         let log = self.talos.talosctl().run(&logs).unwrap();
-        let taken = format!("OK [/machine.MachineService/{call}]");
-        log.lines().filter(|line| line.contains(&taken)).count()
+        let method = format!(" [/machine.MachineService/{call}]");
+        let codes =
+            log.lines().filter_map(|line| line.split_once(&method)?.0.split(' ').next_back());
+        let mut heard = Heard::default();
+        for code in codes {
+            match code {
+                "OK" => heard.taken += 1,
+                // Nothing was changed.
+                "FailedPrecondition" | "Unimplemented" | "PermissionDenied" => {}
+                _ => heard.doubtful += 1,
+            }
+        }
+        heard
     }
 
     /// Returns where the secrets bundle lies that `up` has made.
