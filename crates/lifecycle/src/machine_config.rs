@@ -260,6 +260,10 @@ fn disk_key(key: DiskKey) -> Option<talos::config::DiskKey> {
 
 #[cfg(test)]
 mod tests {
+    use jiff::Timestamp;
+    use rand::SeedableRng as _;
+    use rand::rngs::StdRng;
+
     use super::*;
 
     const FILE: &str = "\
@@ -298,7 +302,11 @@ spec:
 ";
 
     fn plan() -> Plan {
-        let reading = spec::read("cluster.yaml", FILE.as_bytes());
+        planned(FILE)
+    }
+
+    fn planned(file: &str) -> Plan {
+        let reading = spec::read("cluster.yaml", file.as_bytes());
         let told = reading.render(spec::Colour::Plain);
         let cluster = reading.into_cluster().unwrap_or_else(|_| panic!("{told}"));
         Plan::of(&cluster, events::ClusterId::NIL)
@@ -342,6 +350,19 @@ spec:
         assert_eq!(two.labels["disk"], "fast");
         assert_eq!(two.taints["dedicated"], "db:NoSchedule");
         assert_eq!(two.taints["alone"], "NoExecute");
+    }
+
+    #[test]
+    fn the_example_of_machines_names_their_cards_as_talos_does() {
+        let plan = planned(include_str!("../../../examples/machines.yaml"));
+        let key = talos::pki::PrivateKey::p256().unwrap();
+        let mut rng = StdRng::seed_from_u64(1);
+        let bundle = talos::secrets::Bundle::generate(key, Timestamp::UNIX_EPOCH, &mut rng);
+        let cluster = cluster(&plan, "https://192.168.10.11:6443".to_owned(), vec![]).unwrap();
+        let node = host(&plan, &plan.nodes[0]);
+        let config = MachineConfig::render(&bundle.unwrap(), &cluster, &node).unwrap();
+        let yaml = config.yaml().reveal();
+        assert!(yaml.contains("hardwareAddr: bc:24:11:2e:c5:01\n"), "another card is named");
     }
 
     #[test]

@@ -80,7 +80,7 @@ pub struct Interface {
 pub enum Link {
     /// The one with this name, such as `eth0`.
     Name(String),
-    /// The one with this MAC address.
+    /// The one with this MAC address, in small letters or capitals.
     Hardware(String),
     /// The only one that is no bond, bridge or tunnel.
     Physical,

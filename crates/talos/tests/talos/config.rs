@@ -322,6 +322,16 @@ fn hardware_is_written_where_talos_looks_for_it() {
 }
 
 #[test]
+fn a_card_is_looked_for_in_small_letters_as_talos_writes_them() {
+    let mut node = particular(Role::Worker);
+    node.interfaces[0].link = Link::Hardware("BC:24:11:2E:C5:0A".to_owned());
+    let config = MachineConfig::render(&bundle(1), &plain(), &node).unwrap();
+    let [main, _] = documents(config.yaml().reveal()).try_into().unwrap();
+    let card = &main["machine"]["network"]["interfaces"][0];
+    assert_eq!(card["deviceSelector"], json!({ "hardwareAddr": "bc:24:11:2e:c5:0a" }));
+}
+
+#[test]
 fn a_worker_gets_no_secret_that_it_does_not_need() {
     let bundle = bundle(1);
     let worker = MachineConfig::render(&bundle, &ours(), &node(Role::Worker)).unwrap();

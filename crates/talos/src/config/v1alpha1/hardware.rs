@@ -42,7 +42,7 @@ pub(super) struct InterfacePart<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     interface: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    device_selector: Option<DevicePart<'a>>,
+    device_selector: Option<DevicePart>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     addresses: &'a [IpNet],
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -55,9 +55,9 @@ pub(super) struct InterfacePart<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct DevicePart<'a> {
+struct DevicePart {
     #[serde(skip_serializing_if = "Option::is_none")]
-    hardware_addr: Option<&'a str>,
+    hardware_addr: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     physical: Option<bool>,
 }
@@ -129,7 +129,9 @@ impl<'a> InterfacePart<'a> {
         let device = |hardware_addr, physical| Some(DevicePart { hardware_addr, physical });
         let (name, device_selector) = match &interface.link {
             Link::Name(name) => (Some(name.as_str()), None),
-            Link::Hardware(mac) => (None, device(Some(mac.as_str()), None)),
+            // Talos looks for the letters as Linux writes them, and finds no card
+            // where they are capitals.
+            Link::Hardware(mac) => (None, device(Some(mac.to_ascii_lowercase()), None)),
             Link::Physical => (None, device(None, Some(true))),
         };
         let (addresses, gateway) = match &interface.addressing {
