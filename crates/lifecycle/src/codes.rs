@@ -87,6 +87,8 @@ pub const NODE_NOT_ANSWERING: Code = Code(327);
 pub const ETCD_UNWELL: Code = Code(328);
 /// A node gets no images.
 pub const IMAGE_UNAVAILABLE: Code = Code(329);
+/// A machine has several network cards, and nothing says which one is meant.
+pub const CARD_NOT_NAMED: Code = Code(330);
 /// Pods on some nodes cannot reach each other.
 pub const DATAPATH_BROKEN: Code = Code(501);
 /// Names do not resolve in pods.

@@ -235,6 +235,15 @@ fn interface(plan: &Plan, node: &NodePlan) -> Option<Interface> {
     Some(Interface { link, addressing, vip: vip.map(Into::into) })
 }
 
+/// Whether nothing says which card gets the addresses of a node: neither the
+/// cluster file nor a patch.
+pub(crate) fn names_no_card(site: &Site, node: &NodePlan) -> bool {
+    let is_open = |interface: Interface| interface.link == Link::Physical;
+    interface(&site.plan, node).is_some_and(is_open)
+        // What does not become a config is told by the stage that sends it.
+        && render(site, node).is_ok_and(|it| it.is_for_a_single_card() == Ok(true))
+}
+
 fn fixed(plan: &Plan, node: &NodePlan, gateway: Ipv4Addr) -> Addressing {
     let size = plan.network.network.net().prefix_len();
     let address = Ipv4Net::new(node.address, size).expect("a network has the size of a network");

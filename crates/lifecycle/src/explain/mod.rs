@@ -64,6 +64,7 @@ const FILES: &[(Code, &str)] = &[
     (Code(327), include_str!("pages/SW0327.md")),
     (Code(328), include_str!("pages/SW0328.md")),
     (Code(329), include_str!("pages/SW0329.md")),
+    (Code(330), include_str!("pages/SW0330.md")),
     (Code(501), include_str!("pages/SW0501.md")),
     (Code(502), include_str!("pages/SW0502.md")),
     (Code(503), include_str!("pages/SW0503.md")),

@@ -1,5 +1,6 @@
 //! `identity`: the node in maintenance mode is the machine that was made, so
-//! that no secret goes to another, and it has the disk that Talos goes to.
+//! that no secret goes to another, it has the disk that Talos goes to, and it is
+//! clear which of its network cards is meant.
 
 use clouds::Host;
 use engine::Eyes;
@@ -8,7 +9,7 @@ use spec::plan::NodePlan;
 use talos::client::{Client, ClientError, Reason};
 
 use super::install_disk::{self, Disks};
-use super::nodes;
+use super::{cards, nodes};
 use crate::berth::Berth;
 use crate::hetzner::{blind, explain};
 use crate::{Site, berth, codes, machine, node_trouble};
@@ -99,6 +100,9 @@ async fn identify(site: &Site, node: &NodePlan, machine: &Host, client: &Client)
         None => evidence,
     };
     if wrong.is_empty() {
+        if let Some(cause) = cards::several(site, node, &links) {
+            return Verdict::failed(cause.seen(evidence));
+        }
         site.learn_fingerprint(&node.name, spki);
         return Verdict::ready(evidence);
     }

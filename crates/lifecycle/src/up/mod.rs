@@ -2,6 +2,7 @@
 
 mod addon_stage;
 mod api;
+mod cards;
 mod config;
 mod etcd;
 mod etcd_sight;

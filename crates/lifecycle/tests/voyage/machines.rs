@@ -154,6 +154,35 @@ async fn another_card_is_another_machine() {
     assert!(ran.is_done, "{}", ran.text);
 }
 
+/// Talos would give the address of the node, and the shared one, to both cards.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_machine_with_two_cards_is_sent_nothing_until_one_is_named() {
+    let second = "96:00:00:aa:bb:02";
+    let mut yard = Yard::with(43, |facts| match facts.hostname.as_str() {
+        "cp-1" => NodeFacts { more_macs: vec![second.to_owned()], ..facts },
+        _ => facts,
+    });
+    let plain = yard.file.clone();
+    let ran = yard.up(Some("identity")).await;
+    assert!(ran.is_done, "DHCP is asked on every card: {}", ran.text);
+    let gateway = ("10.78.43.0/24\n", "10.78.43.0/24\n      gateway: 10.78.43.1\n");
+    let vip = ("controlPlane: {}", "controlPlane: { vip: 10.78.43.250 }");
+    for (from, to) in [gateway, vip] {
+        yard.file = plain.replace(from, to);
+        let ran = yard.up(Some("identity")).await;
+        fell(&ran, &Fall::check("identity", "identity", 330));
+        let first = yard.node("cp-1").facts().mac.clone();
+        for words in ["cp-1 has 2 network cards", &first, second, "put `mac` of the right one"] {
+            assert!(ran.text.contains(words), "{words}: {}", ran.text);
+        }
+    }
+    assert_eq!(yard.effects(), 0, "nothing was sent to any machine");
+    let named = format!("10.78.43.11, mac: '{second}' }}");
+    yard.file = yard.file.replace("10.78.43.11 }", &named);
+    let ran = yard.up(Some("identity")).await;
+    assert!(ran.is_done, "{}", ran.text);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_machine_that_does_not_come_back_is_not_taken_for_wiped() {
     let yard = Yard::new(5);

@@ -26,6 +26,8 @@ pub struct NodeFacts {
     pub zone: String,
     /// The address of its first network card.
     pub mac: String,
+    /// The addresses of its other network cards.
+    pub more_macs: Vec<String>,
     /// The processor, `amd64` or `arm64`.
     pub arch: String,
     /// Its memory, in mebibytes.
@@ -83,6 +85,7 @@ impl NodeFacts {
             region: "eu-central".to_owned(),
             zone: "fsn1-dc14".to_owned(),
             mac: format!("96:00:00:00:{c:02x}:{d:02x}"),
+            more_macs: Vec::new(),
             arch: "arm64".to_owned(),
             memory_mib: 4096,
             disks: vec![Disk::cloud_disk(&instance_id)],

@@ -61,6 +61,7 @@ fn facts(machine: &Machine) -> NodeFacts {
         region: metadata.region,
         zone: metadata.availability_zone,
         mac: private.map(|it| it.mac.clone()).unwrap_or_default(),
+        more_macs: Vec::new(),
         arch: if machine.image.architecture == "arm" { "arm64" } else { "amd64" }.to_owned(),
         memory_mib: MEMORY_MIB,
         disks: vec![Disk::cloud_disk(&id)],

@@ -82,7 +82,8 @@ pub enum Link {
     Name(String),
     /// The one with this MAC address, in small letters or capitals.
     Hardware(String),
-    /// The only one that is no bond, bridge or tunnel.
+    /// Every one that is no bond, bridge or tunnel: Talos gives all of them the
+    /// same addresses, so this is for a machine that has one.
     Physical,
 }
 

@@ -18,6 +18,7 @@ mod input;
 mod machine_config;
 pub mod patch;
 mod registry;
+mod single_card;
 mod v1alpha1;
 mod whereabouts;
 

@@ -358,9 +358,16 @@ impl State for Api {
             ("network", "LinkStatuses.net.talos.dev") => vec![
                 resource(
                     "eth0",
-                    "index: 2\nhardwareAddr: \"96:00:00:01:02:03\"\nkind: \"\"\nlinkState: true\n",
+                    "index: 2\ntype: ether\nhardwareAddr: \"96:00:00:01:02:03\"\nkind: \"\"\nlinkState: true\n",
                 ),
-                resource("lo", "hardwareAddr: \"\"\nkind: \"\"\nlinkState: false\n"),
+                resource(
+                    "bond0",
+                    "type: ether\nhardwareAddr: \"\"\nkind: bond\nlinkState: false\n",
+                ),
+                resource(
+                    "lo",
+                    "type: loopback\nhardwareAddr: \"\"\nkind: \"\"\nlinkState: false\n",
+                ),
             ],
             ("runtime", "Disks.block.talos.dev") => vec![resource(
                 "sda",

@@ -46,7 +46,8 @@ async fn a_node_in_maintenance_mode_is_asked_and_its_fingerprint_recorded() {
     assert_eq!((platform.instance_id.as_str(), platform.region.as_str()), ("4711", "fsn1"));
     let links = client.links().await.unwrap();
     assert_eq!(links[0].hardware_address, "96:00:00:01:02:03");
-    assert_eq!(links.len(), 2);
+    let cards: Vec<_> = links.iter().map(|link| (link.name.as_str(), link.is_physical())).collect();
+    assert_eq!(cards, [("eth0", true), ("bond0", false), ("lo", false)]);
     let disks = client.disks().await.unwrap();
     assert_eq!((disks[0].path.as_str(), disks[0].size), ("/dev/sda", 40_961_572_864));
     // Every question has told the node its deadline.

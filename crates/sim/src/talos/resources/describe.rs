@@ -49,7 +49,7 @@ const TYPES: &[(&str, Describe)] = &[
     ("Members.cluster.talos.dev", members),
     ("Diagnostics.runtime.talos.dev", diagnostics),
     ("PlatformMetadatas.talos.dev", hardware::platform),
-    ("LinkStatuses.net.talos.dev", hardware::link),
+    ("LinkStatuses.net.talos.dev", hardware::links),
     ("HardwareAddresses.net.talos.dev", hardware::hardware_address),
     ("Disks.block.talos.dev", hardware::disks),
     ("SystemDisks.block.talos.dev", hardware::system_disk),

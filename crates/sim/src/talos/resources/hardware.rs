@@ -33,15 +33,21 @@ pub(super) fn platform(known: &Known<'_>) -> Vec<Described> {
     vec![described("PlatformMetadatas.talos.dev", "platformmetadata", &spec)]
 }
 
-pub(super) fn link(known: &Known<'_>) -> Vec<Described> {
+pub(super) fn links(known: &Known<'_>) -> Vec<Described> {
     let facts = known.facts;
+    let macs = std::iter::once(&facts.mac).chain(&facts.more_macs);
+    macs.enumerate().map(|(number, mac)| card(number, mac)).collect()
+}
+
+fn card(number: usize, mac: &str) -> Described {
     let spec = json!({
-        "index": 2,
+        // The machine itself is the first link.
+        "index": number + 2,
         "type": "ether",
         "linkIndex": 0,
         "flags": "UP,BROADCAST,RUNNING,MULTICAST,LOWER_UP",
-        "hardwareAddr": facts.mac,
-        "permanentAddr": facts.mac,
+        "hardwareAddr": mac,
+        "permanentAddr": mac,
         "broadcastAddr": "ff:ff:ff:ff:ff:ff",
         "mtu": 1500,
         "queueDisc": "pfifo_fast",
@@ -53,7 +59,7 @@ pub(super) fn link(known: &Known<'_>) -> Vec<Described> {
         "port": "Other",
         "duplex": "Unknown",
     });
-    vec![described("LinkStatuses.net.talos.dev", "eth0", &spec)]
+    described("LinkStatuses.net.talos.dev", &format!("eth{number}"), &spec)
 }
 
 pub(super) fn hardware_address(known: &Known<'_>) -> Vec<Described> {

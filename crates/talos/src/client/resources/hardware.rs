@@ -15,7 +15,9 @@ pub struct Link {
     pub name: String,
     /// Its address on the wire.
     pub hardware_address: String,
-    /// What it is; empty for a real card.
+    /// What it carries: `ether` for cards, `loopback` for the machine itself.
+    pub medium: String,
+    /// What it is made of by software, such as `bond`; empty for a real card.
     pub kind: String,
     /// Whether it is connected.
     pub up: bool,
@@ -44,6 +46,8 @@ pub struct Disk {
 #[serde(rename_all = "camelCase", default)]
 struct LinkSpec {
     hardware_addr: String,
+    #[serde(rename = "type")]
+    medium: String,
     kind: String,
     link_state: bool,
 }
@@ -78,11 +82,18 @@ impl Client {
 }
 
 impl Link {
+    /// Whether Talos takes it for a real network card, as the selector
+    /// `physical: true` of a machine config does.
+    pub fn is_physical(&self) -> bool {
+        self.medium == "ether" && self.kind.is_empty()
+    }
+
     fn of(resource: Resource) -> Result<Self, Reason> {
         let spec: LinkSpec = resource.read()?;
         Ok(Self {
             name: resource.id,
             hardware_address: spec.hardware_addr,
+            medium: spec.medium,
             kind: spec.kind,
             up: spec.link_state,
         })
