@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::sync::Arc;
 
 use events::RunOutcome;
 use jiff::SignedDuration;
+use serde_json::{Value, json};
 use sim::talos::{Disk, NodeFacts, Stage};
 use spec::plan::Stage as Name;
 
@@ -49,6 +51,34 @@ async fn machines_of_older_versions_come_up_once_and_are_released() {
         let down = yard.down().await;
         assert_eq!(down.outcome, RunOutcome::Proven, "{talos}: {}", down.text);
         assert!(NAMES.iter().all(|name| waits(&yard, name)), "{talos}: {}", down.text);
+    }
+}
+
+/// What is wished of a pool is on its Node in every version, though before 1.14 no
+/// worker may change the taints of its own.
+#[tokio::test(flavor = "multi_thread")]
+async fn workers_have_the_labels_and_taints_of_their_pool() {
+    for (number, talos, kubernetes) in
+        [(44, "v1.8.4", "v1.31.5"), (45, "v1.13.6", "v1.36.3"), (46, "v1.14.1", "v1.36.3")]
+    {
+        let version = talos.to_owned();
+        let mut yard = Yard::with(number, |facts| NodeFacts { version: version.clone(), ..facts });
+        let pool = "{ name: workers, labels: { disk: fast }, taints: ['for=db:NoSchedule'] }";
+        yard.file = yard
+            .file
+            .replace("v1.14.1", talos)
+            .replace("v1.36.3", kubernetes)
+            .replace("controlPlane: {}", "controlPlane: { schedulable: true }")
+            .replace("{ name: workers }", pool);
+        let ran = yard.up(Some("ready")).await;
+        assert!(ran.is_done, "{talos}: {}", ran.text);
+        let clusters = yard.world.clusters();
+        let mut objects = clusters.iter().flat_map(|cluster| &cluster.objects);
+        let of_worker = |it: &&Arc<Value>| it["kind"] == "Node" && it["metadata"]["name"] == "w-1";
+        let node = objects.find(of_worker).unwrap();
+        assert_eq!(node["metadata"]["labels"]["disk"], "fast", "{talos}: {node}");
+        let taint = json!({ "key": "for", "value": "db", "effect": "NoSchedule" });
+        assert_eq!(node["spec"]["taints"], json!([taint]), "{talos}");
     }
 }
 

@@ -118,6 +118,12 @@ impl NodeFacts {
         BASE64_STANDARD_NO_PAD.encode(drawn).replace(['+', '/'], "0")
     }
 
+    /// Whether its kubelet registers the node with the taints of `nodeTaints`;
+    /// before 1.14 Talos puts them onto the Node that is there.
+    pub fn registers_with_taints(&self) -> bool {
+        release(&self.version) >= (1, 14)
+    }
+
     /// Returns how the node's version of Talos talks.
     pub fn dialect(&self) -> Dialect {
         Dialect::of(&self.version)

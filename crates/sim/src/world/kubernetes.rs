@@ -6,10 +6,11 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use ipnet::Ipv4Net;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::task::{AbortHandle, JoinHandle};
 
 use super::lives::Lives;
+use super::node_marks::NodeMarks;
 use crate::kube::kubelet::NodeSettings;
 use crate::kube::{Key, Kube, Server, server_config};
 use crate::talos::{KubernetesNode, MachineConfig, NodeFacts};
@@ -18,9 +19,6 @@ use crate::{Clock, Effects, Tempo, wire};
 
 /// The port of the API on every control plane.
 const API_PORT: u16 = 6443;
-
-const UNINITIALIZED: &str = "node.cloudprovider.kubernetes.io/uninitialized";
-const CONTROL_PLANE: &str = "node-role.kubernetes.io/control-plane";
 
 /// The Kubernetes of one cluster; it ends when it is dropped.
 pub(super) struct Kubernetes {
@@ -123,21 +121,11 @@ impl Kubernetes {
         config: &MachineConfig,
     ) -> NodeSettings {
         let internal = node.private_address.unwrap_or(node.address).to_string();
-        let mut taints = Vec::new();
-        let mut labels: Vec<_> = config.kubelet.node_labels.clone().into_iter().collect();
-        if config.cluster.external_cloud_provider {
-            taints.push(json!({ "key": UNINITIALIZED, "value": "true", "effect": "NoSchedule" }));
-        }
-        if config.is_control_plane() {
-            labels.push((CONTROL_PLANE.to_owned(), String::new()));
-            if !config.cluster.schedule_on_control_planes {
-                taints.push(json!({ "key": CONTROL_PLANE, "effect": "NoSchedule" }));
-            }
-        }
         self.joined += 1;
+        let marks = NodeMarks::of(node, config);
         NodeSettings {
-            labels,
-            taints,
+            labels: marks.labels,
+            taints: marks.taints,
             architecture: node.arch.clone(),
             kubelet_version: version(config).to_owned(),
             os_image: format!("Talos ({})", node.version),

@@ -17,6 +17,7 @@ mod inventory;
 mod kubernetes;
 mod lives;
 mod neighbourhood;
+mod node_marks;
 mod yard;
 
 use std::collections::BTreeSet;

@@ -9,7 +9,7 @@
 //! Talos decodes strictly and its defaults change with every release, so the
 //! form is the oldest that every supported version accepts: one `v1alpha1`
 //! document, and for 1.12 and later one more for the host name. Which of the
-//! two is the [`Contract`].
+//! two, and what else changed with a version, is its [`Contract`].
 
 mod contract;
 mod host;

@@ -321,6 +321,42 @@ fn hardware_is_written_where_talos_looks_for_it() {
     assert!(main["cluster"].get("inlineManifests").is_none());
 }
 
+/// A worker before 1.14 may not change the taints of its Node, but register it
+/// with them.
+#[test]
+fn taints_are_said_to_whoever_is_allowed_to_set_them() {
+    let taints = [("alone", "NoExecute"), ("dedicated", "db:NoSchedule")];
+    let by_talos = json!({ "alone": "NoExecute", "dedicated": "db:NoSchedule" });
+    let by_kubelet = json!({ "registerWithTaints": [
+        { "key": "alone", "effect": "NoExecute" },
+        { "key": "dedicated", "value": "db", "effect": "NoSchedule" },
+    ] });
+    for (version, role, is_told) in [
+        ("v1.8.4", Role::ControlPlane, true),
+        ("v1.13.6", Role::ControlPlane, true),
+        ("v1.14.1", Role::ControlPlane, true),
+        ("v1.8.4", Role::Worker, false),
+        ("v1.12.1", Role::Worker, false),
+        ("v1.13.6", Role::Worker, false),
+        ("v1.14.1", Role::Worker, true),
+    ] {
+        let cluster = Cluster { contract: Contract::of(version).unwrap(), ..plain() };
+        let written = |taints: &[(&str, &str)]| {
+            let text = |(key, taint): &(&str, &str)| ((*key).to_owned(), (*taint).to_owned());
+            let node = Node { taints: taints.iter().map(text).collect(), ..node(role) };
+            let config = MachineConfig::render(&bundle(1), &cluster, &node).unwrap();
+            let machine = documents(config.yaml().reveal()).remove(0)["machine"].take();
+            (machine["nodeTaints"].clone(), machine["kubelet"]["extraConfig"].clone())
+        };
+        let expected = match is_told {
+            true => (by_talos.clone(), Value::Null),
+            false => (Value::Null, by_kubelet.clone()),
+        };
+        assert_eq!(written(&taints), expected, "{version} {role:?}");
+        assert_eq!(written(&[]), (Value::Null, Value::Null), "{version} {role:?}");
+    }
+}
+
 #[test]
 fn a_card_is_looked_for_in_small_letters_as_talos_writes_them() {
     let mut node = particular(Role::Worker);

@@ -28,6 +28,7 @@ const PLACES: &[Place] = &[
     ("KubeNodeConfig", "/taints", "/machine/nodeTaints", Held::Alike),
     ("KubeletConfig", "/image", "/machine/kubelet/image", Held::Alike),
     ("KubeletConfig", "/extraArgs", "/machine/kubelet/extraArgs", Held::Alike),
+    ("KubeletConfig", "/config", "/machine/kubelet/extraConfig", Held::Alike),
     ("KubeNetworkConfig", "/dnsDomain", "/cluster/network/dnsDomain", Held::Alike),
     ("KubeNetworkConfig", "/podSubnets", "/cluster/network/podSubnets", Held::Alike),
     ("KubeNetworkConfig", "/serviceSubnets", "/cluster/network/serviceSubnets", Held::Alike),

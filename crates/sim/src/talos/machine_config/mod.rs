@@ -14,6 +14,7 @@ use std::{collections::BTreeMap, fmt, net::IpAddr};
 
 use jiff::Timestamp;
 use serde::Deserialize;
+use serde_json::Value;
 
 pub use documents::ConfigError;
 
@@ -105,6 +106,9 @@ pub struct KubeletFacts {
     pub node_labels: BTreeMap<String, String>,
     /// Taints of the node, each `value:effect` or `effect`.
     pub node_taints: BTreeMap<String, String>,
+    /// Taints that it registers the node with by its own configuration, as the
+    /// API writes them.
+    pub register_with_taints: Vec<Value>,
 }
 
 /// A certificate with its key, both as PEM.

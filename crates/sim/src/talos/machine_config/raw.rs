@@ -39,6 +39,13 @@ struct Kubelet {
     #[serde(rename = "nodeIP")]
     node_ip: NodeIp,
     extra_args: BTreeMap<String, Value>,
+    extra_config: ExtraConfig,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct ExtraConfig {
+    register_with_taints: Vec<Value>,
 }
 
 #[derive(Default, Deserialize)]
@@ -183,6 +190,7 @@ impl Machine {
                 extra_args: arguments(self.kubelet.extra_args),
                 node_labels: self.node_labels,
                 node_taints: self.node_taints,
+                register_with_taints: self.kubelet.extra_config.register_with_taints,
             },
             cluster,
             text: text.to_owned(),

@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::Pair;
 use super::hardware::{EncryptionPart, InstallPart, InterfacePart};
 use super::registries::Registries;
+use super::taints::{KubeletTaints, TaintedBy};
 use crate::config::{Cluster, Contract, ControlPlanes, HostDns, KubeletCertificates, Node};
 use crate::secrets::Bundle;
 
@@ -36,7 +37,7 @@ pub(super) struct MachinePart<'a> {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     node_labels: BTreeMap<&'a str, &'a str>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    node_taints: &'a BTreeMap<String, String>,
+    node_taints: BTreeMap<&'a str, &'a str>,
 }
 
 #[derive(Serialize)]
@@ -45,6 +46,8 @@ struct Kubelet<'a> {
     image: String,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     extra_args: BTreeMap<&'static str, &'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extra_config: Option<KubeletTaints<'a>>,
     default_runtime_seccomp_profile_enabled: bool,
     #[serde(rename = "nodeIP", skip_serializing_if = "Option::is_none")]
     node_ip: Option<NodeIp<'a>>,
@@ -106,14 +109,17 @@ impl<'a> MachinePart<'a> {
             token: bundle.trustd_token.secret().reveal(),
             ca: Pair::of(&bundle.os, node.role),
             cert_sans: &cluster.cert_sans,
-            kubelet: Kubelet::of(cluster),
+            kubelet: Kubelet::of(cluster, node),
             network: MachineNetwork::of(cluster, node),
             install: InstallPart::of(node, (!one_document).then_some(true)),
             system_disk_encryption: EncryptionPart::of(node.encryption),
             registries: Registries::of(cluster),
             features: Features::of(cluster),
             node_labels: node_labels(cluster, node),
-            node_taints: &node.taints,
+            node_taints: match TaintedBy::of(cluster, node) {
+                TaintedBy::Talos => texts(&node.taints),
+                TaintedBy::Kubelet => BTreeMap::new(),
+            },
         }
     }
 }
@@ -126,7 +132,7 @@ impl<'a> MachineNetwork<'a> {
             interfaces: node.interfaces.iter().map(InterfacePart::of).collect(),
             nameservers: &node.nameservers,
         };
-        let is_left_out = cluster.contract == Contract::NoEmptyNetwork && network.is_empty();
+        let is_left_out = cluster.contract >= Contract::NoEmptyNetwork && network.is_empty();
         (!is_left_out).then_some(network)
     }
 
@@ -136,7 +142,7 @@ impl<'a> MachineNetwork<'a> {
 }
 
 impl<'a> Kubelet<'a> {
-    fn of(cluster: &'a Cluster) -> Self {
+    fn of(cluster: &'a Cluster, node: &'a Node) -> Self {
         let subnets = Some(cluster.node_subnets.as_slice()).filter(|subnets| !subnets.is_empty());
         Self {
             image: format!("ghcr.io/siderolabs/kubelet:{}", cluster.kubernetes),
@@ -145,6 +151,10 @@ impl<'a> Kubelet<'a> {
                 KubeletCertificates::Requested => {
                     BTreeMap::from([("rotate-server-certificates", "true")])
                 }
+            },
+            extra_config: match TaintedBy::of(cluster, node) {
+                TaintedBy::Talos => None,
+                TaintedBy::Kubelet => KubeletTaints::of(node),
             },
             default_runtime_seccomp_profile_enabled: true,
             node_ip: subnets.map(|valid_subnets| NodeIp { valid_subnets }),
@@ -173,10 +183,13 @@ impl Features {
 
 /// Where control planes run workloads, traffic from outside goes there too.
 fn node_labels<'a>(cluster: &Cluster, node: &'a Node) -> BTreeMap<&'a str, &'a str> {
-    let labels = node.labels.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let mut labels: BTreeMap<_, _> = labels.collect();
+    let mut labels = texts(&node.labels);
     if node.role == Role::ControlPlane && cluster.control_planes == ControlPlanes::Reserved {
         labels.insert(NOT_BEHIND_LOAD_BALANCERS, "");
     }
     labels
+}
+
+fn texts(table: &BTreeMap<String, String>) -> BTreeMap<&str, &str> {
+    table.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
 }

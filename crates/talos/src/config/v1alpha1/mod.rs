@@ -4,6 +4,7 @@ mod cluster;
 mod hardware;
 mod machine;
 mod registries;
+mod taints;
 
 use events::Role;
 use serde::Serialize;
