@@ -372,6 +372,15 @@ const ON_PURPOSE: &[(&str, &str, &str)] = &[
     ),
 ];
 
+/// People who know talosctl read there what to expect.
+const TOLD: &str = include_str!("../../../../docs/talos.md");
+
+#[test]
+fn every_difference_on_purpose_is_in_the_documentation() {
+    let untold = ON_PURPOSE.iter().filter(|(what, ..)| !TOLD.contains(&format!("| {what} | ")));
+    assert_eq!(untold.collect::<Vec<_>>(), Vec::<&(&str, &str, &str)>::new());
+}
+
 /// What only those places need.
 const BESIDES: &str = "\
 ---
