@@ -14,8 +14,8 @@ use talos::config::{
     MachineConfig, Mirror, Node, UnsupportedVersion,
 };
 
+use crate::Site;
 use crate::hetzner::API_PORT;
-use crate::{Ground, Site};
 
 /// The disk of virtual machines that boot from our image.
 const DISK: &str = "/dev/sda";
@@ -77,11 +77,13 @@ pub(crate) fn endpoint(site: &Site) -> Option<String> {
         Endpoint::PrivateLoadBalancer(address) | Endpoint::Vip(address) => address.to_string(),
         Endpoint::Node(_) => {
             let node = site.control_planes().next()?;
-            match site.ground {
+            // Where nobody asks a cloud, the cluster is for one all the same: the
+            // plan says it, the ground does not.
+            match site.plan.cloud {
                 // A server gets its address when it is made. A machine has it,
                 // and workers do not wait until it answers there.
-                Ground::Hetzner(_) => site.address(&node.name)?.to_string(),
-                Ground::Machines(_) => node.address.to_string(),
+                CloudKind::Hetzner => site.address(&node.name)?.to_string(),
+                CloudKind::Proxmox | CloudKind::Machines => node.address.to_string(),
             }
         }
     };

@@ -17,6 +17,9 @@ use crate::workplace::{Ran, Workplace};
 /// One control plane and one worker on machines.
 pub(crate) const CLUSTER: &str = include_str!("fixtures/two-machines.yaml");
 
+/// One control plane and one worker at Hetzner, without a load balancer.
+const ALONE: &str = include_str!("fixtures/no-balancer.yaml");
+
 /// A bundle with a quick key for service accounts, as Talos accepts it.
 pub(crate) fn bundle(seed: u64) -> Bundle {
     let (key, now) = (PrivateKey::p256().unwrap(), events::Clock::real().now());
@@ -262,20 +265,41 @@ fn no_keys_are_made_where_none_can_be_kept() {
 #[test]
 fn what_is_written_is_what_up_sends_to_the_byte() {
     let stage = Stage::new();
-    let (exit, told) = stage.rehearse(&["--keep", "--speed", "60", "--until", "config"]);
+    configured(&stage, &[]);
+    let kubeconfig = stage.place.run(["kubeconfig", "--rehearsal"]).stdout;
+    let balancer = kubeconfig.split("server: https://").nth(1).unwrap().split(':').next().unwrap();
+    written_as_sent(&stage, &["--load-balancer", balancer]);
+}
+
+/// The endpoint is then the first server's public address, which `gen` does not
+/// find out by itself.
+#[test]
+fn without_a_load_balancer_too_what_is_written_is_what_up_sends() {
+    let stage = Stage::new();
+    stage.place.write("alone.yaml", ALONE);
+    configured(&stage, &["alone.yaml"]);
+    written_as_sent(&stage, &[]);
+}
+
+/// Rehearses until every node has its config.
+fn configured(stage: &Stage, more: &[&str]) {
+    let args = ["--keep", "--speed", "60", "--until", "config"];
+    let (exit, told) = stage.rehearse(&[&args, more].concat());
     assert_eq!(exit, 0, "{told}");
-    let json = |args: &[&str]| serde_json::from_str(&stage.place.run(args).stdout).unwrap();
-    let servers: Value = json(&["sim", "servers", "-o", "json"]);
+}
+
+/// Compares what `gen` writes with what the rehearsal has sent.
+fn written_as_sent(stage: &Stage, more: &[&str]) {
+    let servers = stage.place.run(["sim", "servers", "-o", "json"]).stdout;
+    let servers: Value = serde_json::from_str(&servers).unwrap();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let addresses = servers.as_array().unwrap().iter().flat_map(|server| {
         ["--address".to_owned(), format!("{}={}", text(&server["name"]), text(&server["address"]))]
     });
-    let kubeconfig = stage.place.run(["kubeconfig", "--rehearsal"]).stdout;
-    let balancer = kubeconfig.split("server: https://").nth(1).unwrap().split(':').next().unwrap();
     let [file, secrets] =
         ["cluster.yaml", "secrets.yaml"].map(|it| format!(".seaworthy/demo.rehearsal-1/{it}"));
-    let known = ["talos", "gen", &file, "--secrets", &secrets, "--load-balancer", balancer];
-    let ran = stage.place.run(known.map(str::to_owned).into_iter().chain(addresses));
+    let known = [&["talos", "gen", &file, "--secrets", &secrets], more].concat();
+    let ran = stage.place.run(known.into_iter().map(str::to_owned).chain(addresses));
     assert_eq!(ran.exit, 0, "{ran}");
 
     let journal = fs::read_to_string(stage.journals().pop().unwrap()).unwrap();
