@@ -3,19 +3,21 @@
 
 use std::net::IpAddr;
 
-use clouds::hetzner::{Hetzner, HetznerError, LoadBalancer};
+use clouds::hetzner::{HetznerError, LoadBalancer};
 use events::Secret;
-use spec::plan::{Endpoint, NodePlan};
+use spec::plan::NodePlan;
 use talos::credentials::{IdentityError, Kubeconfig};
 use talos::secrets::{Bundle, StoreError};
 
-use crate::hetzner::API_PORT;
+use crate::endpoint::{self, Holder};
 use crate::{Ground, Site, machine};
 
 /// By which way a kubeconfig reaches the API.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// Through the load balancer.
+    /// At the endpoint that is in every machine config.
+    Endpoint,
+    /// Through the load balancer, whatever the endpoint is.
     LoadBalancer,
     /// At one node.
     Node(String),
@@ -41,6 +43,12 @@ pub enum CredentialsError {
         /// What they are called.
         there: Vec<String>,
     },
+    /// There is to be none.
+    #[error("the cluster file asks for no load balancer")]
+    NoLoadBalancer {
+        /// The control planes that there are instead.
+        there: Vec<String>,
+    },
     /// There is nothing of that name.
     #[error("the cloud knows no {what} of this cluster with a public address")]
     NoAddress {
@@ -59,17 +67,17 @@ pub async fn kubeconfig(site: &Site, way: &Way) -> Result<Secret, CredentialsErr
 
 /// Returns the URL of the Kubernetes API.
 pub async fn api_server(site: &Site, way: &Way) -> Result<String, CredentialsError> {
-    let host = match (way, &site.ground) {
-        (Way::LoadBalancer, Ground::Hetzner(hetzner)) => balancer(site, hetzner).await?.to_string(),
-        (Way::LoadBalancer, Ground::Machines(_)) => endpoint(site)?,
-        (Way::Node(name), _) => {
+    let host = match way {
+        Way::Endpoint => endpoint(site).await?,
+        Way::LoadBalancer => balancer(site).await?,
+        Way::Node(name) => {
             let planned = site.control_planes().find(|node| node.name == *name);
-            let there = || site.control_planes().map(|node| node.name.clone()).collect();
-            let none = || CredentialsError::NoControlPlane { name: name.clone(), there: there() };
+            let there = names(site);
+            let none = || CredentialsError::NoControlPlane { name: name.clone(), there };
             address(site, planned.ok_or_else(none)?).await?.to_string()
         }
     };
-    Ok(format!("https://{host}:{API_PORT}"))
+    Ok(endpoint::url(&host))
 }
 
 /// Returns where the control planes answer. Talos is asked there and never
@@ -82,23 +90,36 @@ pub async fn control_planes(site: &Site) -> Result<Vec<IpAddr>, CredentialsError
     Ok(addresses)
 }
 
-/// Machines have no load balancer of ours: the file says how they are reached.
-fn endpoint(site: &Site) -> Result<String, CredentialsError> {
-    match &site.plan.endpoint {
-        Endpoint::Hostname(name) => Ok(name.clone()),
-        Endpoint::Vip(address) | Endpoint::PrivateLoadBalancer(address) => Ok(address.to_string()),
-        Endpoint::LoadBalancer(_) | Endpoint::Node(_) => {
-            let first = site.control_planes().next().map(|node| node.address.to_string());
-            first.ok_or_else(|| CredentialsError::NoAddress { what: "control plane".to_owned() })
-        }
+async fn endpoint(site: &Site) -> Result<String, CredentialsError> {
+    match Holder::of(&site.plan) {
+        Some(Holder::Plan(host)) => Ok(host),
+        Some(Holder::Balancer(name)) => public_address(site, name).await,
+        Some(Holder::Server(node)) => Ok(address(site, node).await?.to_string()),
+        None => Err(CredentialsError::NoAddress { what: "control plane".to_owned() }),
     }
 }
 
-async fn balancer(site: &Site, hetzner: &Hetzner) -> Result<IpAddr, CredentialsError> {
-    let name = site.plan.load_balancer.as_ref().map(|it| it.name.clone()).unwrap_or_default();
-    let found = hetzner.find::<LoadBalancer>(&name).await?;
+async fn balancer(site: &Site) -> Result<String, CredentialsError> {
+    match &site.plan.load_balancer {
+        Some(balancer) if balancer.public_interface => public_address(site, &balancer.name).await,
+        Some(balancer) => Ok(balancer.address.to_string()),
+        None => Err(CredentialsError::NoLoadBalancer { there: names(site) }),
+    }
+}
+
+/// Asks the cloud for the public address of a load balancer.
+async fn public_address(site: &Site, name: &str) -> Result<String, CredentialsError> {
+    let found = match &site.ground {
+        Ground::Hetzner(hetzner) => hetzner.find::<LoadBalancer>(name).await?,
+        Ground::Machines(_) => None,
+    };
     let none = || CredentialsError::NoAddress { what: format!("load balancer {name}") };
-    found.and_then(|it| it.public_address()).ok_or_else(none)
+    Ok(found.and_then(|it| it.public_address()).ok_or_else(none)?.to_string())
+}
+
+/// Returns what the control planes are called.
+fn names(site: &Site) -> Vec<String> {
+    site.control_planes().map(|node| node.name.clone()).collect()
 }
 
 async fn address(site: &Site, node: &NodePlan) -> Result<IpAddr, CredentialsError> {

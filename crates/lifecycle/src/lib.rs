@@ -27,6 +27,7 @@ mod bundle;
 pub mod codes;
 mod delivery;
 pub mod down;
+mod endpoint;
 mod etcd_opinion;
 mod etcd_verdict;
 mod explain;

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use events::Role;
 use ipnet::{IpNet, Ipv4Net};
-use spec::plan::{AssignedLater, DiskTraits, Endpoint, Hardware, NodePlan, Plan, San};
+use spec::plan::{AssignedLater, DiskTraits, Hardware, NodePlan, Plan, San};
 use spec::{AddonName, CloudKind, DiskKey, PatchTarget, Taint};
 use talos::config::patch::{Patch, PatchError};
 use talos::config::{
@@ -14,8 +14,7 @@ use talos::config::{
     MachineConfig, Mirror, Node, UnsupportedVersion,
 };
 
-use crate::Site;
-use crate::hetzner::API_PORT;
+use crate::{Site, endpoint};
 
 /// The disk of virtual machines that boot from our image.
 const DISK: &str = "/dev/sda";
@@ -56,7 +55,7 @@ pub enum ConfigError {
 
 /// Writes the config of a node: the same plan and addresses give the same bytes.
 pub(crate) fn render(site: &Site, node: &NodePlan) -> Result<MachineConfig, ConfigError> {
-    let endpoint = endpoint(site).ok_or(ConfigError::NoEndpoint)?;
+    let endpoint = endpoint::learned(site).ok_or(ConfigError::NoEndpoint)?;
     let cluster = Cluster {
         inline_manifests: site.inline_manifests.clone(),
         registries: site.registries.clone(),
@@ -67,27 +66,6 @@ pub(crate) fn render(site: &Site, node: &NodePlan) -> Result<MachineConfig, Conf
     let patches: Vec<_> =
         site.patches.iter().filter(meant).map(|patch| patch.patch.clone()).collect();
     Ok(config.patched(&patches)?)
-}
-
-/// Returns where the API is reached from outside.
-pub(crate) fn endpoint(site: &Site) -> Option<String> {
-    let host = match &site.plan.endpoint {
-        Endpoint::Hostname(name) => name.clone(),
-        Endpoint::LoadBalancer(_) => site.endpoint()?.to_string(),
-        Endpoint::PrivateLoadBalancer(address) | Endpoint::Vip(address) => address.to_string(),
-        Endpoint::Node(_) => {
-            let node = site.control_planes().next()?;
-            // Where nobody asks a cloud, the cluster is for one all the same: the
-            // plan says it, the ground does not.
-            match site.plan.cloud {
-                // A server gets its address when it is made. A machine has it,
-                // and workers do not wait until it answers there.
-                CloudKind::Hetzner => site.address(&node.name)?.to_string(),
-                CloudKind::Proxmox | CloudKind::Machines => node.address.to_string(),
-            }
-        }
-    };
-    Some(format!("https://{host}:{API_PORT}"))
 }
 
 fn cluster(

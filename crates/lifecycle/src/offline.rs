@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use spec::CloudKind;
-use spec::plan::{Endpoint, NodePlan, Plan};
+use spec::plan::{NodePlan, Plan};
 use talos::config::MachineConfig;
 use talos::credentials::IdentityError;
 use talos::secrets::Bundle;
 
 use crate::Site;
+use crate::endpoint::Holder;
 use crate::machine_config::{self, ConfigError};
 
 /// Addresses that a cloud assigns later, as somebody knows them already.
@@ -51,11 +52,11 @@ impl KnownAddresses {
         if let Some(stray) = self.nodes.keys().find(is_stray) {
             return Err(OfflineError::NoSuchNode(stray.clone()));
         }
-        let missing = match (&plan.endpoint, plan.nodes.first()) {
-            (Endpoint::LoadBalancer(name), _) if self.load_balancer.is_none() => {
+        let missing = match Holder::of(plan) {
+            Some(Holder::Balancer(name)) if self.load_balancer.is_none() => {
                 format!("the load balancer {name}")
             }
-            (Endpoint::Node(_), Some(first)) if self.of(plan, first).is_none() => {
+            Some(Holder::Server(first)) if self.of(plan, first).is_none() => {
                 format!("the server {}", first.name)
             }
             _ => return Ok(()),

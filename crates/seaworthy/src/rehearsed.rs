@@ -84,7 +84,7 @@ impl Rehearsed {
     pub(crate) fn kubeconfig(&self, reach: &Reach) -> Result<PathBuf, CommandError> {
         let target = self.target(reach)?;
         let runtime = tokio::runtime::Runtime::new()?;
-        let made = runtime.block_on(lifecycle::kubeconfig(&target.site, &Way::LoadBalancer));
+        let made = runtime.block_on(lifecycle::kubeconfig(&target.site, &Way::Endpoint));
         let made = made.map_err(|error| CommandError::new(Exit::Refused, &error))?;
         let path = self.folder.join("kubeconfig");
         private::write(&path, made.reveal().as_bytes())?;

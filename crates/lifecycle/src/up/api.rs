@@ -11,7 +11,7 @@ use talos::client::ClientError;
 
 use crate::hetzner::{API_PORT, blind, explain};
 use crate::kube;
-use crate::{Site, codes, machine_config};
+use crate::{Site, codes, endpoint};
 
 /// How long a node is asked for what only adds to a reason.
 const ASIDE: Duration = Duration::from_secs(3);
@@ -72,7 +72,7 @@ async fn direct(site: &Site, node: &NodePlan) -> Result<(), String> {
 /// Asks at the endpoint, unless it is a control plane that has answered already.
 async fn at_the_endpoint(site: &Site, ready: usize, mut evidence: Evidence) -> Verdict {
     evidence.summary = format!("{ready}/{ready} direct");
-    let server = machine_config::endpoint(site);
+    let server = endpoint::learned(site);
     let direct = site.control_planes().filter_map(|node| site.address(&node.name));
     let mut direct = direct.map(|address| format!("https://{address}:{API_PORT}"));
     if direct.any(|it| server.as_ref() == Some(&it)) {
@@ -80,7 +80,7 @@ async fn at_the_endpoint(site: &Site, ready: usize, mut evidence: Evidence) -> V
     }
     match through(site).await {
         Ok(()) => {
-            evidence.summary = format!("{}, {}", evidence.summary, endpoint(&site.plan.endpoint));
+            evidence.summary = format!("{}, {}", evidence.summary, called(&site.plan.endpoint));
             Verdict::ready(evidence.fact("endpoint/readyz", "ok"))
         }
         Err(answer) => astray(site, &answer, evidence),
@@ -88,7 +88,7 @@ async fn at_the_endpoint(site: &Site, ready: usize, mut evidence: Evidence) -> V
 }
 
 async fn through(site: &Site) -> Result<(), String> {
-    let server = machine_config::endpoint(site).ok_or("its address is not known yet")?;
+    let server = endpoint::learned(site).ok_or("its address is not known yet")?;
     kube::is_ready(site, &server).await
 }
 
@@ -121,7 +121,7 @@ async fn unready_pods(site: &Site, node: &NodePlan) -> Vec<String> {
 
 /// Every control plane has answered: the endpoint does not lead to them.
 fn astray(site: &Site, answer: &str, evidence: Evidence) -> Verdict {
-    let endpoint = endpoint(&site.plan.endpoint);
+    let endpoint = called(&site.plan.endpoint);
     let what = format!("{endpoint} does not answer: {answer}");
     let message = format!("{endpoint} does not lead to the Kubernetes API");
     let first = site.control_planes().next().map(|node| node.address.to_string());
@@ -148,7 +148,7 @@ fn astray(site: &Site, answer: &str, evidence: Evidence) -> Verdict {
 }
 
 /// What people call an endpoint.
-fn endpoint(endpoint: &Endpoint) -> String {
+fn called(endpoint: &Endpoint) -> String {
     match endpoint {
         Endpoint::Hostname(name) => format!("the name {name}"),
         Endpoint::Vip(address) => format!("the VIP {address}"),

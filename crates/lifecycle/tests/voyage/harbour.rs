@@ -13,7 +13,7 @@ use events::journal::Durability;
 use events::{Clock, ClusterId, Code, Event, Plan, RunOutcome, Secret, UnitOutcome, What};
 use lifecycle::down::{self, Down};
 use lifecycle::up::{self, Circumstances, Up};
-use lifecycle::{GitAccess, Ground, Site, Source};
+use lifecycle::{CredentialsError, GitAccess, Ground, Site, Source, Way};
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
 use report::Story;
@@ -113,6 +113,11 @@ impl Harbour {
         Self::with(number, cluster(1, 0, addons), holds).await
     }
 
+    /// A world for any cluster.
+    pub(crate) async fn of(number: &str, cluster: spec::Cluster) -> Self {
+        Self::with(number, cluster, |_| true).await
+    }
+
     async fn with(number: &str, cluster: spec::Cluster, holds: fn(&Value) -> bool) -> Self {
         let mut held = lifecycle::by_gitops(&spec::Plan::of(&cluster, ClusterId::NIL)).unwrap();
         held.retain(holds);
@@ -165,6 +170,11 @@ impl Harbour {
         let plan = up::plan(&site.plan, folder.cluster(), "test", &now);
         let until = until.map_or(Until::TheEnd, |stage| Until::Stage(stage.into()));
         run(&folder, plan, until, Arc::new(between(Up::new(Arc::new(site))))).await
+    }
+
+    /// Returns where a kubeconfig would lead.
+    pub(crate) async fn api_server(&self, way: &Way) -> Result<String, CredentialsError> {
+        lifecycle::api_server(&self.site(&self.folder()), way).await
     }
 
     pub(crate) async fn down(&self) -> Ran {
@@ -294,6 +304,10 @@ fn cluster(control_planes: u32, workers: u32, addons: &str) -> spec::Cluster {
         0 => String::new(),
         _ => format!("  pools:\n    - {{ name: workers, count: {workers}, type: cax21 }}\n"),
     };
+    at_hetzner(&format!("count: {control_planes}, type: cax11"), &pools, addons)
+}
+
+pub(crate) fn at_hetzner(control_plane: &str, pools: &str, addons: &str) -> spec::Cluster {
     let text = format!(
         "apiVersion: seaworthy.dev/v1
 kind: Cluster
@@ -303,7 +317,7 @@ spec:
     hetzner: {{ location: fsn1, network: 10.0.0.0/16 }}
   talos: {{ version: v1.14.1 }}
   kubernetes: {{ version: v1.36.3 }}
-  controlPlane: {{ count: {control_planes}, type: cax11 }}
+  controlPlane: {{ {control_plane} }}
 {pools}  addons:
 {addons}"
     );

@@ -5,6 +5,7 @@
 
 mod berths;
 mod doubts;
+mod endpoints;
 mod faults;
 mod gitops;
 mod harbour;

@@ -279,6 +279,19 @@ fn without_a_load_balancer_too_what_is_written_is_what_up_sends() {
     stage.place.write("alone.yaml", ALONE);
     configured(&stage, &["alone.yaml"]);
     written_as_sent(&stage, &[]);
+    a_kubeconfig_leads_where_the_configs_do(&stage);
+}
+
+fn a_kubeconfig_leads_where_the_configs_do(stage: &Stage) {
+    let documents: Vec<Value> =
+        serde_saphyr::from_multiple(&stage.place.read("demo/demo-cp-1.yaml")).unwrap();
+    let endpoint = documents[0]["cluster"]["controlPlane"]["endpoint"].as_str().unwrap();
+    let ran = stage.place.run(["kubeconfig", "--rehearsal"]);
+    assert_eq!(ran.exit, 0, "{ran}");
+    assert!(ran.stdout.contains(&format!("server: {endpoint}\n")), "{endpoint}: {ran}");
+    let ran = stage.place.run(["kubeconfig", "--rehearsal", "--endpoint", "lb"]);
+    refused(&ran, "the cluster file asks for no load balancer");
+    assert!(ran.stderr.contains("hint: there are: demo-cp-1"), "{ran}");
 }
 
 /// Rehearses until every node has its config.

@@ -27,8 +27,9 @@ pub(crate) struct KubeconfigArgs {
     #[command(flatten)]
     target: TargetArgs,
 
-    /// Where to reach the API: `lb` or the name of a node of ours; with `--secrets` or `--from` a
-    /// name, an address or a URL [default: `lb`, or what the machine config says]
+    /// Where to reach the API: `lb` for the load balancer, or the name of a control plane of ours;
+    /// with `--secrets` or `--from` a name, an address or a URL [default: the endpoint in the
+    /// machine configs]
     #[arg(long, value_name = "WHERE")]
     endpoint: Option<String>,
 
@@ -61,7 +62,8 @@ impl KubeconfigArgs {
         let target = open(&self.target, shared, ui)?;
         let bundle = own_bundle(&target.site)?;
         let way = match self.endpoint.as_deref() {
-            None | Some("lb") => Way::LoadBalancer,
+            None => Way::Endpoint,
+            Some("lb") => Way::LoadBalancer,
             Some(node) => Way::Node(node.to_owned()),
         };
         let runtime = tokio::runtime::Runtime::new()?;

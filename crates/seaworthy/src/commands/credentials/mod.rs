@@ -136,6 +136,9 @@ fn failed(error: &CredentialsError) -> CommandError {
         CredentialsError::NoControlPlane { there, .. } => {
             usage().hint(format!("there are: {}", there.join(", ")))
         }
+        CredentialsError::NoLoadBalancer { there } => usage()
+            .hint(format!("there are: {}", there.join(", ")))
+            .hint("without `--endpoint` it leads to the endpoint in the machine configs"),
         CredentialsError::NoAddress { .. } => usage().hint("`seaworthy up` brings the cluster up"),
         _ => CommandError::new(Exit::Refused, error),
     }
