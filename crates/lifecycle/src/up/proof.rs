@@ -7,6 +7,7 @@ use addons::probe::{DATAPATH_PORT, Datapath, ProbeKind};
 use engine::{ActError, Hands};
 use events::{Because, Cause, Code, Evidence, Failure, NodeName, Verdict};
 use futures::stream::{self, StreamExt as _};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 use spec::Egress;
 use spec::plan::Stage;
@@ -60,6 +61,18 @@ impl Question {
     /// Go's resolver, before any packet is sent.
     fn broken(&self, why: &str) -> Code {
         if why.contains("lookup ") { codes::NAMES_BROKEN } else { self.code }
+    }
+
+    /// Returns where in the API a pod is told to dial. What it is to ask for is one
+    /// value of the query, whatever its letters mean in an address.
+    fn path(&self, datapath: &Datapath) -> String {
+        let Self { from, host, port, request, .. } = self;
+        let (namespace, pod) = (datapath.mark().namespace(), Datapath::pod_name(from));
+        let request = utf8_percent_encode(request, NON_ALPHANUMERIC);
+        format!(
+            "/api/v1/namespaces/{namespace}/pods/{pod}:{DATAPATH_PORT}/proxy/dial\
+             ?host={host}&port={port}&protocol=http&tries=1&request={request}"
+        )
     }
 }
 
@@ -195,13 +208,7 @@ async fn ask(
     datapath: &Datapath,
     question: &Question,
 ) -> Result<Result<(), String>, Failure> {
-    let Question { from, host, port, request, expected, .. } = question;
-    let (namespace, pod) = (datapath.mark().namespace(), Datapath::pod_name(from));
-    let request = request.replace('?', "%3F").replace('=', "%3D");
-    let path = format!(
-        "/api/v1/namespaces/{namespace}/pods/{pod}:{DATAPATH_PORT}/proxy/dial\
-         ?host={host}&port={port}&protocol=http&tries=1&request={request}"
-    );
+    let path = question.path(datapath);
     let answer = match kube::any(site).await?.raw(&path).await {
         Ok(answer) => answer,
         Err(error) => return Ok(Err(error.failure().to_string())),
@@ -214,7 +221,7 @@ async fn ask(
                 answer["errors"].as_array().and_then(|all| all.first()).and_then(Value::as_str);
             Err(error.unwrap_or("no answer").to_owned())
         }
-        Some(said) => expected.judge(said),
+        Some(said) => question.expected.judge(said),
     })
 }
 
@@ -275,10 +282,10 @@ spec:
   addons: { cilium: {} }
 ";
 
-    /// A page of somebody else at the address of a Service is no proof of it.
-    #[test]
-    fn behind_the_service_one_of_the_probe_pods_answers() {
-        let cluster = spec::read("cluster.yaml", FILE.as_bytes()).into_cluster();
+    /// Returns what two nodes are asked in a cluster whose proof wants a page, and by whom.
+    fn asked(egress: &str) -> (Datapath, Vec<Question>) {
+        let file = format!("{FILE}  proof: {{ egress: '{egress}' }}\n");
+        let cluster = spec::read("cluster.yaml", file.as_bytes()).into_cluster();
         let cluster = cluster.unwrap_or_else(|_| panic!("the file is right"));
         let plan = spec::Plan::of(&cluster, ClusterId::NIL);
         let nodes: Vec<NodeName> = vec!["cp-1".into(), "w-1".into()];
@@ -287,6 +294,13 @@ spec:
         let run = RunId::new(jiff::Timestamp::UNIX_EPOCH, 7);
         let datapath = Datapath { run, nodes, image: String::new() };
         let asked = questions(&plan, &datapath, &addresses);
+        (datapath, asked)
+    }
+
+    /// A page of somebody else at the address of a Service is no proof of it.
+    #[test]
+    fn behind_the_service_one_of_the_probe_pods_answers() {
+        let (_, asked) = asked("none");
         let service = |it: &&Question| it.host.starts_with("probe.");
         assert_eq!(asked.iter().filter(service).count(), 2, "every node asks for it");
         for question in asked.iter().filter(service) {
@@ -297,5 +311,15 @@ spec:
         }
         let to_cp = asked.iter().find(|it| it.to == "cp-1").expect("each asks for each");
         assert!(to_cp.expected.judge("probe-w-1").is_err());
+    }
+    #[test]
+    fn a_page_is_asked_for_to_its_last_letter() {
+        let (datapath, asked) = asked("http://example.com/a+b&c=50%25/\u{e4};d");
+        let outside = asked.iter().find(|it| it.host == "example.com").expect("it is asked for");
+        let path = outside.path(&datapath);
+        let end = "&tries=1&request=a%2Bb%26c%3D50%2525%2F%C3%A4%3Bd";
+        assert!(path.ends_with(end), "{path}");
+        let large = asked.iter().find(|it| it.to == "w-1, large packets").expect("it is asked");
+        assert!(large.path(&datapath).contains("&request=echo%3Fmsg%3Dxxx"));
     }
 }
