@@ -101,11 +101,16 @@ fn machines_say_what_their_nodes_lack() {
         serde_json::from_str(&place.run(["sim", "servers", "-o", "json"]).stdout).unwrap();
     let workers = servers.as_array().unwrap().iter();
     let workers = workers.filter(|it| it["name"].as_str().unwrap().contains("worker"));
-    let nodes = workers.flat_map(|it| ["--node", it["address"].as_str().unwrap()]);
-    let config = ["talosconfig", "--rehearsal", "--out", "talosconfig"];
-    assert_eq!(place.run(config.into_iter().chain(nodes)).exit, 0);
-    let look =
-        || verify(place, kubeconfig, &["--talosconfig", "talosconfig", "--gate", "machines"]);
+    let nodes: Vec<_> =
+        workers.flat_map(|it| ["--node", it["address"].as_str().unwrap()]).collect();
+    let write = |name: &str, nodes: &[&str]| {
+        let config = ["talosconfig", "--rehearsal", "--out", name];
+        assert_eq!(place.run(config.iter().chain(nodes)).exit, 0);
+    };
+    let ask =
+        |name: &str| verify(place, kubeconfig, &["--talosconfig", name, "--gate", "machines"]);
+    write("talosconfig", &nodes);
+    let look = || ask("talosconfig");
     let unwell = look();
     assert_eq!(unwell.exit, 3, "{unwell}");
     assert!(unwell.stderr.contains("error[SW0312]: 1 of 5 machines is not ready"), "{unwell}");
@@ -113,6 +118,14 @@ fn machines_say_what_their_nodes_lack() {
     assert_eq!(place.run(["sim", "fault", "--mend", "kubelet-volume-mount"]).exit, 0);
     let mended = until(look, |ran| ran.exit == 0);
     assert!(mended.exit == 0 && mended.stderr.contains("5/5 ready"), "{mended}");
+
+    // No packet leaves for a broadcast address: there is no way to it.
+    write("beyond", &[&nodes[..], &["--node", "127.255.255.255"]].concat());
+    let beyond = ask("beyond");
+    assert_eq!(beyond.exit, 3, "what is not seen is not healthy: {beyond}");
+    assert!(beyond.stderr.contains("error[SW0301]: 1 of 6 machines did not answer"), "{beyond}");
+    let why = "127.255.255.255 cannot be reached on port 50000: no route to the node";
+    assert!(beyond.stderr.contains(why), "{beyond}");
 }
 
 /// Looks again until something is so, or for a while.
