@@ -54,7 +54,9 @@ impl Killed {
 #[test]
 fn machines_are_proven_through_crashes_told_apart_when_broken_and_released() {
     let Some(yard) = Yard::new(1, 1) else { return };
-    KILLED.iter().for_each(|killed| killed.in_turn(&yard));
+    for killed in &KILLED {
+        killed.in_turn(&yard);
+    }
     remark(&format!("`up` on real machines was killed at {} points", KILLED.len()));
     let ran = yard.up(&[]);
     assert_eq!(ran.exit, 0, "{}\n{ran}", yard.file);
