@@ -1,6 +1,6 @@
 //! What a machine says of itself, to whoever has credentials for Talos.
 
-use talos::client::{ClientError, Diagnostic, Health, MachineStatus, Node, Service};
+use talos::client::{Client, ClientError, Diagnostic, Health, MachineStatus, Node, Service};
 use talos::credentials::Identity;
 
 /// How a machine is, by its own word.
@@ -12,7 +12,11 @@ pub(crate) struct MachineSight {
 impl MachineSight {
     /// Asks a machine.
     pub(crate) async fn of(at: Node, identity: &Identity) -> Result<Self, ClientError> {
-        let client = at.authenticated(identity).await?;
+        Self::by(&at.authenticated(identity).await?).await
+    }
+
+    /// Asks a machine that listens already.
+    pub(crate) async fn by(client: &Client) -> Result<Self, ClientError> {
         Ok(Self { status: client.machine_status().await?, services: client.service_list().await? })
     }
 

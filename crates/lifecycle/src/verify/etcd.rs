@@ -4,14 +4,14 @@
 
 use std::net::IpAddr;
 
-use events::{Because, Cause, Evidence, Verdict};
+use events::{Because, Cause, Code, Evidence, Verdict};
 use futures::future::join_all;
 use objects::Object;
 use talos::client::{ClientError, Node, Reason, Service};
 use talos::credentials::Identity;
 
-use super::Verify;
 use super::nodeless::nodeless;
+use super::{Roll, Verify};
 use crate::etcd_opinion::Said;
 use crate::etcd_verdict::{self, Known, judge};
 use crate::hetzner::explain;
@@ -28,8 +28,12 @@ const CONTROL_PLANE: &str = "/metadata/labels/node-role.kubernetes.io~1control-p
 pub struct ControlPlanes {
     /// Where they are.
     pub endpoints: Vec<Node>,
-    /// Other machines of the cluster.
+    /// Other machines that the talosconfig names.
     pub others: Vec<Node>,
+    /// Those that it calls by names, which only the cluster knows.
+    pub names: Vec<String>,
+    /// Which machines are asked how they are.
+    pub roll: Roll,
     /// What is shown to them.
     pub identity: Identity,
 }
@@ -122,13 +126,7 @@ pub(super) fn unheard(name: &str, error: &ClientError) -> Verdict {
     if error.class().is_retryable() {
         return Verdict::blind(error.failure());
     }
-    let (code, message) = match &error.reason {
-        // Whoever only looks does not know what was sent there.
-        Reason::StillInMaintenance { .. } => {
-            (codes::STILL_IN_MAINTENANCE, format!("{name} waits for its config"))
-        }
-        reason => node_trouble::named(name, reason),
-    };
+    let (code, message) = called(name, &error.reason);
     let cause = Cause::new(code, message)
         .because([error.reason.to_string()])
         .so(node_trouble::meant(&error.reason))
@@ -141,5 +139,32 @@ pub(super) fn unheard(name: &str, error: &ClientError) -> Verdict {
             Verdict::not_yet(Because::new(what).in_the_end(cause))
         }
         _ => Verdict::failed(cause),
+    }
+}
+
+/// Returns what an answer is called, and what it says of a node.
+pub(super) fn called(name: &str, reason: &Reason) -> (Code, String) {
+    match reason {
+        // Whoever only looks does not know what was sent there.
+        Reason::StillInMaintenance { .. } => {
+            (codes::STILL_IN_MAINTENANCE, format!("{name} waits for its config"))
+        }
+        reason => node_trouble::named(name, reason),
+    }
+}
+
+#[cfg(test)]
+impl ControlPlanes {
+    /// Control planes of which nobody knows where they are, and machines with names.
+    pub(super) fn sample(roll: Roll, names: &[&str]) -> Self {
+        use rand::SeedableRng as _;
+        let (now, mut rng) = (jiff::Timestamp::UNIX_EPOCH, rand::rngs::StdRng::seed_from_u64(1));
+        let key = talos::pki::PrivateKey::p256().expect("a key is made");
+        let bundle = talos::secrets::Bundle::generate(key, now, &mut rng);
+        let bundle = bundle.expect("a bundle is made");
+        let reader = talos::credentials::Role::Reader;
+        let identity = Identity::talos(&bundle, reader, now, &mut rng).expect("one is made");
+        let names = names.iter().map(|&name| name.to_owned()).collect();
+        Self { endpoints: Vec::new(), others: Vec::new(), names, roll, identity }
     }
 }

@@ -5,26 +5,20 @@
 //! has its credentials, so the gate is there for those only.
 
 use events::{Because, Cause, Evidence, Failure, Verdict};
-use futures::future::join_all;
-use talos::client::{ClientError, Node};
+use talos::client::Node;
 use talos::credentials::Identity;
 
-use super::etcd::unheard;
-use super::{ControlPlanes, Verify};
+use super::Verify;
+use super::listed::Silent;
+use super::roll_call::RollCall;
+use crate::codes;
 use crate::hetzner::explain;
 use crate::machine_sight::{MachineSight, complaint, diagnosed};
-use crate::{codes, node_trouble};
-
-/// Calls are made to machines themselves: no control plane passes them on.
-const SO: &str = "what was not seen is not called healthy; ask from where it can be reached, or \
-                  leave it out of the `nodes` of the talosconfig";
 
 /// What was seen of the machines.
 struct Seen<'a> {
     identity: &'a Identity,
-    machines: Vec<(Node, MachineSight)>,
-    /// Those that have not answered, and what came instead.
-    silent: Vec<(Node, ClientError)>,
+    call: RollCall,
 }
 
 /// What is wrong with a machine.
@@ -39,41 +33,23 @@ pub(super) async fn look(verify: &Verify) -> Verdict {
     let Some(planes) = verify.control_planes() else {
         return Verdict::blind(Failure::permanent("no talosconfig says where the machines are"));
     };
-    match Seen::by(planes).await {
-        Ok(seen) => seen.judge().await,
+    match RollCall::of(verify, planes).await {
+        Ok(call) => Seen { identity: &planes.identity, call }.judge().await,
         Err(verdict) => verdict,
     }
 }
 
-impl<'a> Seen<'a> {
-    /// Asks all machines at once.
-    async fn by(planes: &'a ControlPlanes) -> Result<Self, Verdict> {
-        let ask = async |at: &Node| (*at, MachineSight::of(*at, &planes.identity).await);
-        let asked = planes.endpoints.iter().chain(&planes.others).map(ask);
-        let mut seen =
-            Self { identity: &planes.identity, machines: Vec::new(), silent: Vec::new() };
-        for (at, sight) in join_all(asked).await {
-            match sight {
-                Ok(sight) => seen.machines.push((at, sight)),
-                Err(error) if error.class().is_retryable() => seen.silent.push((at, error)),
-                Err(error) => return Err(unheard(&name(at), &error)),
-            }
-        }
-        Ok(seen)
-    }
-
+impl Seen<'_> {
     async fn judge(&self) -> Verdict {
         let mut unwell = Vec::new();
-        for (at, sight) in &self.machines {
-            if let Some(complaint) = self.complaint(*at, sight).await {
-                unwell.push((name(*at), complaint));
+        for machine in &self.call.present {
+            if let Some(complaint) = self.complaint(machine.at, &machine.sight).await {
+                unwell.push((name(machine.at), complaint));
             }
         }
-        let Some((first, complaint)) = unwell.first() else {
-            return self.unseen().unwrap_or_else(|| Verdict::ready(self.evidence()));
-        };
+        let Some((first, complaint)) = unwell.first() else { return self.without_complaint() };
         let what = format!("{first}: {}", complaint.first);
-        let (some, all) = (unwell.len(), self.machines.len() + self.silent.len());
+        let (some, all) = (unwell.len(), self.count());
         let are = if some == 1 { "is" } else { "are" };
         let lines = unwell.iter().flat_map(|(name, it)| {
             let all = [&it.first].into_iter().chain(&it.behind);
@@ -87,25 +63,35 @@ impl<'a> Seen<'a> {
         Verdict::not_yet(Because::new(what).in_the_end(cause))
     }
 
+    /// Judges machines of which none complains. Not to know of one is not to see it.
+    fn without_complaint(&self) -> Verdict {
+        match (&self.call.unlisted, self.call.silent.first()) {
+            (_, Some(first)) => self.unseen(first),
+            (Some(error), None) => Verdict::blind(error.clone()),
+            (None, None) => Verdict::ready(self.evidence()),
+        }
+    }
+
     /// Nobody knows how a machine is that has not answered: it may be broken, or only
     /// out of reach from here.
-    fn unseen(&self) -> Option<Verdict> {
-        let (first, error) = self.silent.first()?;
-        let (first, (code, _)) = (name(*first), node_trouble::named("", &error.reason));
-        let lines = self.silent.iter().map(|(at, error)| {
-            let (_, message) = node_trouble::named(&name(*at), &error.reason);
-            format!("{message}: {}", error.reason)
-        });
-        let (some, all) = (self.silent.len(), self.silent.len() + self.machines.len());
-        let message = format!("{some} of {all} machines did not answer");
-        let cause = Cause::new(code, message)
-            .because(lines)
-            .so(SO)
+    fn unseen(&self, first: &Silent) -> Verdict {
+        let silent = &self.call.silent;
+        let message = format!("{} of {} machines did not answer", silent.len(), self.count());
+        let leave_out = if silent.iter().all(|it| it.is_named) {
+            "leave it out of the talosconfig"
+        } else {
+            "ask only those that the talosconfig names: `--machines named`"
+        };
+        let so = format!(
+            "what was not seen is not called healthy; ask from where it can be reached, or {leave_out}"
+        );
+        let cause = Cause::new(first.code, message)
+            .because(silent.iter().map(|it| it.why.clone()))
+            .so(so)
             .seen(self.evidence())
-            .next(format!("seaworthy talos probe {first}"), "shows whether it answers from here")
-            .next(explain(code), "tells more");
-        let what = format!("{first}: {}", error.reason);
-        Some(Verdict::not_yet(Because::new(what).in_the_end(cause)))
+            .next(first.next.clone(), "shows what can be seen of it from here")
+            .next(explain(first.code), "tells more");
+        Verdict::not_yet(Because::new(first.why.clone()).in_the_end(cause))
     }
 
     /// Returns what a machine has to say against itself, the most direct first.
@@ -124,15 +110,61 @@ impl<'a> Seen<'a> {
     }
 
     fn evidence(&self) -> Evidence {
-        let ready = self.machines.iter().filter(|(_, it)| it.status.ready).count();
-        let summary = format!("{ready}/{} ready", self.machines.len() + self.silent.len());
-        let said = self.machines.iter().map(|(at, it)| (*at, it.stage()));
-        let silent = self.silent.iter().map(|(at, error)| (*at, error.reason.to_string()));
+        let RollCall { present, silent, nodes, asked, .. } = &self.call;
+        let ready = present.iter().filter(|it| it.sight.status.ready).count();
+        let mut summary = format!("{ready}/{} machines ready", self.count());
+        if asked < nodes {
+            // Who was not asked may be unwell.
+            summary = format!("{summary}; {asked} of {nodes} nodes asked");
+        }
+        let said = present.iter().map(|it| (name(it.at), it.sight.stage()));
+        let silent = silent.iter().map(|it| (it.name.clone(), it.why.clone()));
         said.chain(silent)
-            .fold(Evidence::new(summary), |evidence, (at, it)| evidence.fact(name(at), it))
+            .fold(Evidence::new(summary), |evidence, (who, it)| evidence.fact(who, it))
+    }
+
+    /// Counts the machines that were asked.
+    fn count(&self) -> usize {
+        self.call.present.len() + self.call.silent.len()
     }
 }
 
 fn name(at: Node) -> String {
     at.address.ip().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{ControlPlanes, Roll};
+    use super::*;
+
+    fn silent(is_named: bool) -> Silent {
+        Silent { is_named, ..Silent::unknown("w-1", "nobody knows", "kubectl get nodes") }
+    }
+
+    async fn judged(silent: Vec<Silent>, unlisted: Option<Failure>) -> Verdict {
+        let planes = ControlPlanes::sample(Roll::Everybody, &[]);
+        let call = RollCall { present: Vec::new(), silent, nodes: 3, asked: 1, unlisted };
+        Seen { identity: &planes.identity, call }.judge().await
+    }
+
+    #[tokio::test]
+    async fn a_machine_that_was_not_seen_is_told_with_how_to_leave_it_out() {
+        for (is_named, how) in [(true, "leave it out"), (false, "`--machines named`")] {
+            let verdict = judged(vec![silent(is_named)], None).await;
+            let Verdict::NotYet { because } = verdict else { panic!("{verdict:?}") };
+            assert_eq!(because.what, "w-1: nobody knows");
+            let cause = because.in_the_end.expect("it has a name in the end");
+            assert_eq!(cause.message, "1 of 1 machines did not answer");
+            assert!(cause.so.as_ref().is_some_and(|so| so.contains(how)), "{cause:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn not_to_know_which_machines_there_are_is_not_to_see_them() {
+        let verdict = judged(Vec::new(), Some(Failure::permanent("not allowed"))).await;
+        assert!(matches!(verdict, Verdict::Blind { .. }), "{verdict:?}");
+        let named = judged(Vec::new(), None).await;
+        assert_eq!(named.to_string(), "0/0 machines ready; 1 of 3 nodes asked");
+    }
 }

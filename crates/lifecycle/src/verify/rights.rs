@@ -17,6 +17,8 @@ const RIGHTS: &[Right] = &[
     right("api", "apiregistration.k8s.io", &["apiservices"]),
     // How many members there should be.
     right("etcd", "", &["nodes"]),
+    // Which machines there should be.
+    right("machines", "", &["nodes"]),
     right("nodes", "", &["nodes"]),
     right("nodes", "coordination.k8s.io", &["leases"]),
     right("cni", "", &["nodes", "pods", "events"]),
@@ -78,5 +80,7 @@ mod tests {
     fn fewer_gates_need_less() {
         let role = cluster_role(&["dns"]).to_string();
         assert!(role.contains("endpointslices") && !role.contains("leases"), "{role}");
+        let role = cluster_role(&["machines"]).to_string();
+        assert!(role.contains("\"nodes\"") && !role.contains("leases"), "{role}");
     }
 }

@@ -1,8 +1,9 @@
 //! `verify`: whether a cluster is healthy, whoever made it.
 
+mod machines;
+
 use std::collections::BTreeSet;
 use std::io::Write as _;
-use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,18 +11,15 @@ use std::time::Duration;
 use clap::Args;
 use engine::{Chance, StateFolder, Until};
 use events::{Clock, StageName};
-use futures::future::join_all;
 use lifecycle::verify::{self, Acquaintance, Circumstances, ControlPlanes, Verify};
 use objects::{Access, ApiError, Trouble, Unreachable};
 use serde_json::Value;
-use talos::client::Node;
 
-use super::talos::authority;
+use self::machines::{Machines, control_planes};
 use crate::access::{ClusterArgs, unusable};
 use crate::cli::{Output, Shared};
 use crate::command_error::CommandError;
 use crate::exit::Exit;
-use crate::place::Place;
 use crate::running::{self, Order, Traces};
 use crate::ui::Ui;
 
@@ -43,9 +41,14 @@ pub(crate) struct VerifyArgs {
     wait: Option<spec::Duration>,
 
     /// Ask Talos, too: whether the endpoints that the file names see the same members of etcd, and
-    /// whether they and its nodes lack anything
+    /// whether any machine of the cluster lacks anything
     #[arg(long, value_name = "FILE")]
     talosconfig: Option<PathBuf>,
+
+    /// Which machines have to say how they are: those of all Nodes, or only those that the
+    /// talosconfig names
+    #[arg(long, value_name = "WHICH", default_value = "all", requires = "talosconfig")]
+    machines: Machines,
 
     /// Print the role that verify needs on the cluster, and look at nothing
     #[arg(long)]
@@ -65,9 +68,6 @@ struct Met {
 /// The pause between two tries to meet a cluster.
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// How long the names of endpoints may take, all together.
-const RESOLVED_WITHIN: Duration = Duration::from_secs(5);
-
 pub(crate) fn run(args: &VerifyArgs, shared: &Shared, ui: &Ui) -> Result<(), CommandError> {
     if args.print_rbac {
         return print(&verify::cluster_role(&args.gates), ui);
@@ -78,7 +78,8 @@ pub(crate) fn run(args: &VerifyArgs, shared: &Shared, ui: &Ui) -> Result<(), Com
             .hint("`--talosconfig FILE` names it; `seaworthy talosconfig` prints one"));
     }
     // A file that cannot be used is told before anybody is waited for.
-    let planes = args.talosconfig.as_deref().map(control_planes).transpose()?;
+    let planes = args.talosconfig.as_deref().map(|file| control_planes(file, args.machines.into()));
+    let planes = planes.transpose()?;
     let met = meet(args)?;
     let name = folder_name(&met.server);
     if let Some(state) = &shared.state_dir {
@@ -111,36 +112,6 @@ fn order(
     let until = if gates.is_empty() { Until::TheEnd } else { Until::Only(gates) };
     let work = Arc::new(Verify::new(access, acquaintance, Clock::real()).and(planes));
     Ok(Order { folder, plan, until, work, secrets: Vec::new() })
-}
-
-/// Returns the control planes that a talosconfig leads to.
-fn control_planes(file: &Path) -> Result<ControlPlanes, CommandError> {
-    let context = authority::context(file)?;
-    let runtime = tokio::runtime::Runtime::new()?;
-    let found = context.endpoints.iter().map(async |endpoint| {
-        let place: Place = endpoint.parse()?;
-        place.resolve(RESOLVED_WITHIN).await
-    });
-    let found = runtime.block_on(join_all(found));
-    runtime.shutdown_background();
-    let mut endpoints = Vec::new();
-    for (endpoint, found) in context.endpoints.iter().zip(found) {
-        let address = found.map_err(|why| {
-            let message = format!("could not use the endpoint {endpoint} of {}", file.display());
-            CommandError::say(Exit::Usage, format!("{message}: {why}"))
-        })?;
-        endpoints.push(Node::at(address));
-    }
-    if endpoints.is_empty() {
-        let message = format!("{} names no endpoints", file.display());
-        return Err(CommandError::say(Exit::Usage, message)
-            .hint("`talosctl config endpoint ADDRESS…` names the control planes"));
-    }
-    // A node that has only a name is known by it where the endpoints are.
-    let addresses = context.nodes.iter().filter_map(|node| node.parse::<IpAddr>().ok());
-    let others = addresses.map(|address| Node::at((address, Node::PORT).into()));
-    let others = others.filter(|other| !endpoints.contains(other)).collect();
-    Ok(ControlPlanes { endpoints, others, identity: context.identity })
 }
 
 /// A cluster of others has no name but its address.

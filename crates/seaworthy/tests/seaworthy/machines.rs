@@ -143,7 +143,7 @@ fn others_speak_to_it(yard: &Yard) {
     assert!(said.contains("cp-1"), "{said}");
     let verify = ["verify", "--kubeconfig", "kubeconfig", "--talosconfig", "talosconfig"];
     let ran = yard.workplace.run([&verify[..], &["--wait", "2m"]].concat());
-    told(&ran, 0, &["1 member, leader", "rig-net on 2/2 nodes", "2/2 ready"]);
+    told(&ran, 0, &["1 member, leader", "rig-net on 2/2 nodes", "2/2 machines ready"]);
     let ran = yard.workplace.run(["status"]);
     assert_eq!(ran.exit, 0, "{ran}");
     assert!(ran.stdout.contains("running") && ran.stdout.contains("ready"), "{ran}");

@@ -96,36 +96,66 @@ fn machines_say_what_their_nodes_lack() {
     let fault = ["--keep", "--speed", "60", "--until", "ready", "--fault", "kubelet-volume-mount"];
     let (exit, text) = stage.rehearse(&fault);
     assert_eq!(exit, 3, "{text}");
-    let (place, kubeconfig) = (&stage.place, ".seaworthy/demo.rehearsal-1/kubeconfig".as_ref());
+    let place = &stage.place;
     let servers: Value =
         serde_json::from_str(&place.run(["sim", "servers", "-o", "json"]).stdout).unwrap();
     let workers = servers.as_array().unwrap().iter();
     let workers = workers.filter(|it| it["name"].as_str().unwrap().contains("worker"));
     let nodes: Vec<_> =
         workers.flat_map(|it| ["--node", it["address"].as_str().unwrap()]).collect();
-    let write = |name: &str, nodes: &[&str]| {
-        let config = ["talosconfig", "--rehearsal", "--out", name];
-        assert_eq!(place.run(config.iter().chain(nodes)).exit, 0);
-    };
-    let ask =
-        |name: &str| verify(place, kubeconfig, &["--talosconfig", name, "--gate", "machines"]);
-    write("talosconfig", &nodes);
-    let look = || ask("talosconfig");
+    talosconfig(place, "talosconfig", &nodes);
+    let look = || machines(place, "talosconfig", &[]);
     let unwell = look();
     assert_eq!(unwell.exit, 3, "{unwell}");
     assert!(unwell.stderr.contains("error[SW0312]: 1 of 5 machines is not ready"), "{unwell}");
     assert!(unwell.stderr.contains("kube-api-access"), "{unwell}");
     assert_eq!(place.run(["sim", "fault", "--mend", "kubelet-volume-mount"]).exit, 0);
     let mended = until(look, |ran| ran.exit == 0);
-    assert!(mended.exit == 0 && mended.stderr.contains("5/5 ready"), "{mended}");
+    told(&mended, 0, &["5/5 machines ready"]);
+    machines_that_are_named_have_to_answer(place, &nodes);
+    machines_that_only_kubernetes_knows_are_asked(place);
+}
 
+/// Writes a talosconfig of the rehearsed cluster.
+fn talosconfig(place: &Workplace, name: &str, nodes: &[&str]) {
+    let config = ["talosconfig", "--rehearsal", "--out", name];
+    assert_eq!(place.run(config.iter().chain(nodes)).exit, 0);
+}
+
+/// Asks the machines of the rehearsed cluster.
+fn machines(place: &Workplace, talosconfig: &str, more: &[&str]) -> Ran {
+    let kubeconfig = ".seaworthy/demo.rehearsal-1/kubeconfig".as_ref();
+    let gate = ["--talosconfig", talosconfig, "--gate", "machines"];
+    verify(place, kubeconfig, &[&gate, more].concat())
+}
+
+/// What is not seen is not healthy.
+fn machines_that_are_named_have_to_answer(place: &Workplace, nodes: &[&str]) {
     // No packet leaves for a broadcast address: there is no way to it.
-    write("beyond", &[&nodes[..], &["--node", "127.255.255.255"]].concat());
-    let beyond = ask("beyond");
-    assert_eq!(beyond.exit, 3, "what is not seen is not healthy: {beyond}");
-    assert!(beyond.stderr.contains("error[SW0301]: 1 of 6 machines did not answer"), "{beyond}");
+    talosconfig(place, "beyond", &[nodes, &["--node", "127.255.255.255"]].concat());
     let why = "127.255.255.255 cannot be reached on port 50000: no route to the node";
-    assert!(beyond.stderr.contains(why), "{beyond}");
+    let message = "error[SW0301]: 1 of 6 machines did not answer";
+    told(&machines(place, "beyond", &[]), 3, &[message, why, "leave it out of the talosconfig"]);
+    // What is called by a name has to be known to Kubernetes by it.
+    talosconfig(place, "called", &["--node", "demo-cp-1", "--node", "nobody"]);
+    let why = "nobody: no Node is called so";
+    told(&machines(place, "called", &["--machines", "named"]), 3, &["1 of 4 machines", why]);
+}
+
+/// Our own talosconfig names control planes only, so that `talosctl reset` is never
+/// for all machines; `verify` asks workers all the same.
+fn machines_that_only_kubernetes_knows_are_asked(place: &Workplace) {
+    talosconfig(place, "own", &[]);
+    told(&machines(place, "own", &[]), 0, &["5/5 machines ready"]);
+    let named = machines(place, "own", &["--machines", "named"]);
+    told(&named, 0, &["3/3 machines ready; 3 of 5 nodes asked"]);
+}
+
+fn told(ran: &Ran, exit: i32, words: &[&str]) {
+    assert_eq!(ran.exit, exit, "{ran}");
+    for word in words {
+        assert!(ran.stderr.contains(word), "`{word}` is missing: {ran}");
+    }
 }
 
 /// Looks again until something is so, or for a while.
