@@ -348,9 +348,10 @@ fn taints_are_said_to_whoever_is_allowed_to_set_them() {
             let machine = documents(config.yaml().reveal()).remove(0)["machine"].take();
             (machine["nodeTaints"].clone(), machine["kubelet"]["extraConfig"].clone())
         };
-        let expected = match is_told {
-            true => (by_talos.clone(), Value::Null),
-            false => (Value::Null, by_kubelet.clone()),
+        let expected = if is_told {
+            (by_talos.clone(), Value::Null)
+        } else {
+            (Value::Null, by_kubelet.clone())
         };
         assert_eq!(written(&taints), expected, "{version} {role:?}");
         assert_eq!(written(&[]), (Value::Null, Value::Null), "{version} {role:?}");
