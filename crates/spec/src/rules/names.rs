@@ -45,9 +45,10 @@ pub(super) fn check(cluster: &Cluster, problems: &Problems) {
     }
     check_own_labels(&cluster.labels, problems);
     let groups = cluster.pools.iter().map(|pool| &pool.group);
-    groups
-        .chain([&cluster.control_plane.group])
-        .for_each(|group| check_node_labels(group, problems));
+    for group in groups.chain([&cluster.control_plane.group]) {
+        check_node_labels(group, problems);
+        check_taints(group, problems);
+    }
 }
 
 fn check_pool(cluster: &Cluster, pool: &Pool, before: &[Pool], problems: &Problems) {
@@ -128,5 +129,37 @@ fn check_node_labels(group: &NodeGroup, problems: &Problems) {
                     .note("the API server refuses a kubelet that sets labels under kubernetes.io or k8s.io"),
             );
         }
+    }
+}
+
+/// Kubernetes takes several with different effects; a machine config has one for a key.
+fn check_taints(group: &NodeGroup, problems: &Problems) {
+    for (index, taint) in group.taints.iter().enumerate() {
+        let key = &taint.value.key;
+        let before = group.taints[..index].iter().find(|other| other.value.key == *key);
+        if let Some(first) = before {
+            let what = format!("two taints have the key `{key}`");
+            problems.push(
+                Problem::error(Rule::DuplicateName, taint.span, what)
+                    .label("Talos keeps one for each key")
+                    .related(first.span, "the first one"),
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Colour, read};
+
+    #[test]
+    fn two_taints_of_one_key_are_not_silently_one() {
+        let base = include_str!("../../tests/bases/everything.yaml");
+        let taints = "[a=b:NoSchedule, c=d:NoSchedule, a=b:NoExecute]";
+        let file = base.replace("[\"dedicated=brain:NoSchedule\"]", taints);
+        assert_ne!(file, base);
+        let said = read("cluster.yaml", file.as_bytes()).render(Colour::Plain);
+        assert!(said.contains("error: two taints have the key `a`"), "{said}");
+        assert!(said.ends_with("not valid: 1 problem\n"), "{said}");
     }
 }
