@@ -4,13 +4,20 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
+use objects::Object;
 
-/// A kubelet renews its lease every ten seconds; an older one is of a node that is gone.
-const FRESH: Duration = Duration::from_secs(40);
+/// How long a lease holds that does not say: a kubelet renews it every ten seconds.
+const USUAL: Duration = Duration::from_secs(40);
 
-/// By how much clocks differ that are kept in time.
-const SKEW: SignedDuration = SignedDuration::from_secs(2);
+/// The lease of a node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lease {
+    /// When it was renewed, by the node's clock.
+    renewed: Timestamp,
+    /// For how long that says that the node lives.
+    holds: Duration,
+}
 
 /// The leases of nodes, as a run has seen them.
 #[derive(Debug, Default)]
@@ -35,12 +42,28 @@ pub(crate) struct Now {
     pub(crate) elapsed: Duration,
 }
 
+impl Lease {
+    /// Reads it; none where it was never renewed.
+    pub(crate) fn of(lease: &Object) -> Option<Self> {
+        let renewed = lease.text("/spec/renewTime")?.parse().ok()?;
+        let seconds = lease.at("/spec/leaseDurationSeconds").and_then(serde_json::Value::as_u64);
+        Some(Self { renewed, holds: seconds.map_or(USUAL, Duration::from_secs) })
+    }
+}
+
+impl Now {
+    pub(crate) fn by(clock: events::Clock) -> Self {
+        Self { time: clock.now(), elapsed: clock.elapsed() }
+    }
+}
+
 impl Leases {
-    /// Says what speaks against a node that has renewed its lease at some time.
-    pub(crate) fn stale(&mut self, node: &str, renewed: Timestamp, now: Now) -> Option<String> {
-        let is_renewed = self.saw_renewal(node, renewed, now.elapsed);
-        let age = now.time.duration_since(renewed);
-        if is_renewed || is_fresh(age) {
+    /// Says what speaks against a node with such a lease.
+    pub(crate) fn stale(&mut self, node: &str, lease: Lease, now: Now) -> Option<String> {
+        let is_renewed = self.saw_renewal(node, lease, now.elapsed);
+        let age = now.time.duration_since(lease.renewed);
+        // A little ahead is as good as a little old: either clock may be wrong by that.
+        if is_renewed || age.unsigned_abs() <= lease.holds {
             return None;
         }
         let seconds = age.as_secs();
@@ -51,34 +74,34 @@ impl Leases {
         })
     }
 
-    fn saw_renewal(&mut self, node: &str, renewed: Timestamp, now: Duration) -> bool {
-        let is_recent = |at: Duration| now.saturating_sub(at) <= FRESH;
+    fn saw_renewal(&mut self, node: &str, lease: Lease, now: Duration) -> bool {
+        let is_recent = |at: Duration| now.saturating_sub(at) <= lease.holds;
         let changed = match self.seen.get(node) {
             // A change since a look of long ago may be as old as that.
-            Some(seen) if seen.renewed != renewed => is_recent(seen.looked).then_some(now),
+            Some(seen) if seen.renewed != lease.renewed => is_recent(seen.looked).then_some(now),
             Some(seen) => seen.changed,
             None => None,
         };
-        self.seen.insert(node.to_owned(), Seen { renewed, looked: now, changed });
+        let seen = Seen { renewed: lease.renewed, looked: now, changed };
+        self.seen.insert(node.to_owned(), seen);
         changed.is_some_and(is_recent)
     }
-}
-
-/// A lease of the future tells nothing of its age: one of the two clocks is wrong.
-fn is_fresh(age: SignedDuration) -> bool {
-    age >= -SKEW && age.unsigned_abs() <= FRESH
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn at(seconds: i64) -> Timestamp {
-        Timestamp::UNIX_EPOCH + SignedDuration::from_secs(seconds)
+    fn at(seconds: i64) -> Lease {
+        Lease { renewed: time(seconds), holds: USUAL }
+    }
+
+    fn time(seconds: i64) -> Timestamp {
+        Timestamp::from_second(seconds).expect("it is a time")
     }
 
     fn now(time: i64, elapsed: u64) -> Now {
-        Now { time: at(time), elapsed: Duration::from_secs(elapsed) }
+        Now { time: self::time(time), elapsed: Duration::from_secs(elapsed) }
     }
 
     #[test]
@@ -88,6 +111,29 @@ mod tests {
         assert_eq!(leases.stale("a", at(100), now(140, 40)), None);
         let why = leases.stale("a", at(100), now(141, 41)).expect("it is old");
         assert_eq!(why, "its lease is 41 s old by this machine's clock");
+    }
+
+    #[test]
+    fn a_lease_says_itself_how_long_it_holds() {
+        let lease = |spec| {
+            let lease = serde_json::json!({ "apiVersion": "coordination.k8s.io/v1",
+                "kind": "Lease", "metadata": { "name": "a" }, "spec": spec });
+            Lease::of(&Object::new(lease).expect("it is an object"))
+        };
+        let renewed = "1970-01-01T00:01:40.000000Z";
+        let short = lease(serde_json::json!({ "renewTime": renewed, "leaseDurationSeconds": 10 }));
+        let short = short.expect("it was renewed");
+        assert!(Leases::default().stale("a", short, now(111, 0)).is_some());
+        let usual = lease(serde_json::json!({ "renewTime": renewed })).expect("it was renewed");
+        assert_eq!(Leases::default().stale("a", usual, now(140, 0)), None);
+        assert!(lease(serde_json::json!({})).is_none());
+    }
+
+    #[test]
+    fn a_clock_that_is_a_little_behind_speaks_against_nobody() {
+        assert_eq!(Leases::default().stale("a", at(130), now(100, 0)), None);
+        let why = Leases::default().stale("a", at(200), now(100, 0)).expect("it tells no age");
+        assert_eq!(why, "its lease is 100 s ahead of this machine's clock");
     }
 
     #[test]

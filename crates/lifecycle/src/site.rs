@@ -11,7 +11,6 @@ use clouds::hetzner::{Hetzner, Id, Image};
 use clouds::machines::{Given, Machines};
 use engine::{Chance, Hands};
 use events::{Clock, Role, Secret, Unit, Verdict};
-use jiff::Timestamp;
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
 use spec::plan::{Hardware, NodePlan, Plan};
@@ -21,7 +20,7 @@ use talos::pki::SpkiHash;
 use talos::secrets::Bundle;
 
 use crate::hetzner::{Clerk, Wanted};
-use crate::lease::{Leases, Now};
+use crate::lease::{Lease, Leases, Now};
 use crate::{MachinePatch, Manifest};
 
 /// The place where a cluster is built.
@@ -278,10 +277,9 @@ impl Site {
         self.learned().fingerprints.insert(node.to_owned(), spki);
     }
 
-    /// Says what speaks against a node that has renewed its lease at some time.
-    pub(crate) fn stale_lease(&self, node: &str, renewed: Timestamp) -> Option<String> {
-        let now = Now { time: self.clock.now(), elapsed: self.clock.elapsed() };
-        self.learned().leases.stale(node, renewed, now)
+    /// Says what speaks against a node with such a lease.
+    pub(crate) fn stale_lease(&self, node: &str, lease: Lease) -> Option<String> {
+        self.learned().leases.stale(node, lease, Now::by(self.clock))
     }
 
     /// Returns the address of the load balancer, once there is one.

@@ -3,12 +3,12 @@
 use std::cmp::Reverse;
 
 use events::{Because, Cause, Code, Evidence, Failure, Verdict};
-use jiff::Timestamp;
 use objects::{Object, Scope};
 use spec::plan::NodePlan;
 use talos::client::{ClientError, Service};
 
 use crate::hetzner::explain;
+use crate::lease::Lease;
 use crate::machine_sight::{MachineSight, complaint, diagnosed};
 use crate::{Site, codes, kube, node_trouble};
 
@@ -196,11 +196,10 @@ async fn lease(site: &Site, node: &NodePlan) -> Option<Verdict> {
         Ok(lease) => lease,
         Err(error) => return Some(kube::blind(error)),
     };
-    let renewed = lease.as_ref().and_then(|lease| lease.text("/spec/renewTime"));
-    let Some(renewed) = renewed.and_then(|text| text.parse::<Timestamp>().ok()) else {
+    let Some(lease) = lease.as_ref().and_then(Lease::of) else {
         return Some(Verdict::not_yet("it has no lease yet"));
     };
-    let what = site.stale_lease(&node.name, renewed)?;
+    let what = site.stale_lease(&node.name, lease)?;
     let behind = vec!["no renewal of it was seen lately".to_owned()];
     let message = format!("{} is not ready", node.name);
     Some(not_yet(codes::NODE_NOT_READY, message, what, behind))

@@ -1,5 +1,7 @@
 //! What each gate of `verify` looks at, by its name.
 
+use std::sync::{Mutex, PoisonError};
+
 use engine::{ActError, AfterFailure, Eyes, Hands, Work};
 use events::{CheckName, Class, Clock, Digest, Failure, Unit, Verdict};
 use objects::{Access, Cluster, Kind, Object, Scope};
@@ -7,6 +9,7 @@ use tokio::sync::OnceCell;
 
 use super::{Acquaintance, ControlPlanes, api, cni, dns, etcd, machines, nodes, table, workloads};
 use crate::kube;
+use crate::lease::{Lease, Leases, Now};
 
 /// The looking behind the gates of `verify`.
 #[derive(Debug)]
@@ -16,6 +19,7 @@ pub struct Verify {
     cluster: OnceCell<Cluster>,
     met: Acquaintance,
     control_planes: Option<ControlPlanes>,
+    leases: Mutex<Leases>,
     clock: Clock,
 }
 
@@ -25,7 +29,8 @@ pub(super) const SYSTEM: &str = "kube-system";
 impl Verify {
     /// Looks at a cluster that was met.
     pub fn new(access: Access, met: Acquaintance, clock: Clock) -> Self {
-        Self { access, cluster: OnceCell::new(), met, control_planes: None, clock }
+        let (cluster, leases) = (OnceCell::new(), Mutex::default());
+        Self { access, cluster, met, control_planes: None, leases, clock }
     }
 
     /// Asks the control planes themselves, too.
@@ -52,6 +57,13 @@ impl Verify {
 
     pub(super) fn now(&self) -> jiff::Timestamp {
         self.clock.now()
+    }
+
+    /// Says what speaks against a node with such a lease, or with none.
+    pub(super) fn stale_lease(&self, node: &str, lease: Option<Lease>) -> Option<String> {
+        let Some(lease) = lease else { return Some("it has no lease".to_owned()) };
+        let mut leases = self.leases.lock().unwrap_or_else(PoisonError::into_inner);
+        leases.stale(node, lease, Now::by(self.clock))
     }
 
     /// Lists all objects of a kind.
