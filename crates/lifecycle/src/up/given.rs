@@ -31,6 +31,13 @@ pub(super) async fn is_last(
     Ok(true)
 }
 
+/// Returns which machines were given which configs, in one line: another machine in the
+/// place of one, or the same after it was wiped, makes it another.
+pub(super) fn to_all(eyes: &Eyes) -> String {
+    let given = eyes.pinned_under(PIN).into_iter().map(|(pin, digest)| format!("{pin} {digest}"));
+    given.collect::<Vec<_>>().join(" ")
+}
+
 fn last(eyes: &Eyes, machine: &Host) -> Option<(u32, String)> {
     let called = machine.to_string();
     let given = eyes.pinned_under(PIN).into_iter().filter_map(|(pin, digest)| {

@@ -31,11 +31,7 @@ pub const TABLE: &[Stage] = &[
     whole(
         "etcd",
         &[("config", Reach::ControlPlanes)],
-        // An empty machine in the place of one that had its images has none: asked anew.
-        &[
-            Check { fresh: Duration::ZERO, ..probe("registry", Name::Etcd) },
-            gate("etcd", Name::Etcd),
-        ],
+        &[probe("registry", Name::Etcd), gate("etcd", Name::Etcd)],
     ),
     whole("api", &[("etcd", Reach::All)], &[gate("api", Name::Api)]),
     whole("cni", &[("api", Reach::All), ("config", Reach::All)], &[gate("cni", Name::Cni)]),

@@ -7,8 +7,8 @@ use events::{Cause, CheckName, Digest, Failure, NextStep, Unit, Verdict};
 use spec::plan::{Stage, Timeouts};
 
 use super::{
-    addon_stage, api, config, etcd, identity, image, network, nodes, preflight, proof, ready,
-    registry, seal_probe, secrets, storage_probe,
+    addon_stage, api, config, etcd, given, identity, image, network, nodes, preflight, proof,
+    ready, registry, seal_probe, secrets, storage_probe,
 };
 use crate::{Site, manifests, next_step};
 
@@ -94,12 +94,17 @@ impl Work for Up {
     }
 
     /// What a probe found stays true for as long as the same nodes run the same cluster.
-    async fn inputs(&self, unit: &Unit, probe: &CheckName, _: &Eyes) -> Result<Digest, Failure> {
+    async fn inputs(&self, unit: &Unit, probe: &CheckName, eyes: &Eyes) -> Result<Digest, Failure> {
         // How long somebody would have waited says nothing about what was found.
         let plan = spec::Plan { timeouts: Timeouts::default(), ..self.site.plan.clone() };
         let plan =
             serde_json::to_string(&plan).map_err(|error| Failure::permanent(error.to_string()))?;
-        Ok(Digest::of(format!("{unit} {probe} {plan}").as_bytes()))
+        // Only what is asked of machines goes with them.
+        let machines = match Self::home(unit, probe) {
+            Stage::Etcd => given::to_all(eyes),
+            _ => String::new(),
+        };
+        Ok(Digest::of(format!("{unit} {probe} {plan}{machines}").as_bytes()))
     }
 
     fn next_steps(&self, unit: &Unit, cause: &Cause) -> Vec<NextStep> {
