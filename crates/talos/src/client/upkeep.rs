@@ -194,9 +194,7 @@ impl Client {
 /// for, and so did we.
 fn unpulled(reason: Reason, patience: Duration) -> Reason {
     match reason {
-        Reason::Deadline => {
-            Reason::PullFailed(format!("it was not there after {} s", patience.as_secs()))
-        }
+        Reason::Deadline => Reason::PullFailed(format!("it was not there after {patience:?}")),
         Reason::Status { code, message } => Reason::PullFailed(format!("{code:?}: {message}")),
         reason => reason,
     }
@@ -223,7 +221,7 @@ mod tests {
     fn what_is_said_of_a_pull_is_about_the_image() {
         let unpulled = |reason| unpulled(reason, Duration::from_mins(1)).to_string();
         let silent = unpulled(Reason::Deadline);
-        assert_eq!(silent, "the image could not be pulled: it was not there after 60 s");
+        assert_eq!(silent, "the image could not be pulled: it was not there after 60s");
         let message = "failed to resolve image reference".to_owned();
         let said = unpulled(Reason::Status { code: Code::Internal, message });
         assert!(said.ends_with("Internal: failed to resolve image reference"), "{said}");
