@@ -312,6 +312,7 @@ spec:
         let to_cp = asked.iter().find(|it| it.to == "cp-1").expect("each asks for each");
         assert!(to_cp.expected.judge("probe-w-1").is_err());
     }
+
     #[test]
     fn a_page_is_asked_for_to_its_last_letter() {
         let (datapath, asked) = asked("http://example.com/a+b&c=50%25/\u{e4};d");

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use engine::{ActError, Ensured, Hands, SendError, Sight};
-use events::{Because, Cause, Evidence, Failure, Made, Verdict};
+use events::{Because, Cause, Evidence, Failure, Made, NextStep, Verdict};
 use futures::future::join_all;
 use spec::Version;
 use spec::plan::NodePlan;
@@ -107,7 +107,7 @@ async fn pulled(
     let at = Node { deadlines: Deadlines { long: PATIENCE, ..at.deadlines }, ..at };
     let wanted = image.to_owned();
     let send = move |permit| async move {
-        let unsent = |error: ClientError| unsent(&asked, &wanted, &error);
+        let unsent = |error: ClientError| unsent(&asked, &wanted, keeper, &error);
         let client = at.authenticated(&identity).await.map_err(unsent)?;
         let pull = Pull { target: &target, image: &wanted, keeper };
         let name = client.pull_image(permit, &pull).await.map_err(unsent)?;
@@ -121,16 +121,23 @@ async fn pulled(
     }
 }
 
-/// Says which image a node does not get, where it is that.
-fn unsent(asked: &Asked, image: &str, error: &ClientError) -> SendError {
+/// Says which image a node does not get, where it is that: first, since whoever waits
+/// sees little more than the beginning.
+fn unsent(asked: &Asked, image: &str, keeper: Keeper, error: &ClientError) -> SendError {
     let end = asked.unsent(error.class(), error);
-    match error.reason {
-        Reason::PullFailed(_) => {
-            let message = format!("{} does not get {image}", asked.name);
-            end.in_the_end(Some(Cause { message, ..asked.cause(error) }))
-        }
-        _ => end,
-    }
+    let Reason::PullFailed(why) = &error.reason else { return end };
+    let message = format!("{} does not get {image}", asked.name);
+    let namespace = match keeper {
+        Keeper::Kubernetes => "cri",
+        Keeper::Services | Keeper::Talos => "system",
+    };
+    let again = format!("talosctl -n {} image pull {image} --namespace {namespace}", asked.at);
+    let failure = Failure { message, sources: vec![why.clone()], ..end.failure.clone() };
+    let mut cause = Cause { message: failure.message.clone(), ..asked.cause(error) };
+    // What was answered last, so that it is told once.
+    cause.because = vec![failure.to_string()];
+    cause.next.insert(0, NextStep { command: again, tells: "tries again by hand".to_owned() });
+    SendError { failure, ..end }.in_the_end(Some(cause))
 }
 
 fn is_running(service: &Service) -> bool {
