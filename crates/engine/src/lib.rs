@@ -26,6 +26,7 @@ mod backoff;
 mod cancel;
 mod chance;
 pub mod codes;
+mod confirmation;
 mod hands;
 pub mod laws;
 mod lock;

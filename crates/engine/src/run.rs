@@ -10,6 +10,7 @@ use events::{
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 
+use crate::confirmation::Confirmation;
 use crate::schedule::Schedule;
 use crate::unit_run::UnitRun;
 use crate::{Backoff, Cancel, Chance, Eyes, Hands, Session, Work};
@@ -230,6 +231,7 @@ impl<W: Work> Run<W> {
             hands: Hands { eyes, ledger, cancel: self.halt.clone(), attempt: 0, under_way },
             chance: self.engine.chance.clone(),
             backoff: self.engine.backoff,
+            confirmation: Confirmation::new(self.plan.simulated_speed),
         }
     }
 

@@ -9,6 +9,7 @@ use events::{
 };
 use tokio::time::Instant;
 
+use crate::confirmation::Confirmation;
 use crate::hands::panic_text;
 use crate::{ActError, Backoff, Chance, Hands, Work, codes};
 
@@ -23,6 +24,8 @@ pub(crate) struct UnitRun<W> {
     pub(crate) hands: Hands,
     pub(crate) chance: Chance,
     pub(crate) backoff: Backoff,
+    /// How the waits of this run grow sure of a cause.
+    pub(crate) confirmation: Confirmation,
 }
 
 /// Why a unit ended before its last check was ready.
@@ -98,7 +101,7 @@ impl<W: Work> UnitRun<W> {
     /// Acts, and again while another try can help and the deadline has not passed.
     async fn act(&mut self) -> Result<(), UnitEnd> {
         let deadline = Instant::now() + self.patience();
-        let mut after = None;
+        let (mut after, mut confirmation) = (None, self.confirmation);
         loop {
             self.hands.attempt += 1;
             self.record(What::AttemptStarted { unit: self.unit.clone(), after: after.take() })?;
@@ -112,6 +115,8 @@ impl<W: Work> UnitRun<W> {
             };
             // An act that gave up may have left other calls under way.
             self.hands.calls_are_over().await;
+            let is_sure = confirmation.take(in_the_end.as_deref(), None);
+            let deadline = if is_sure { Instant::now() } else { deadline };
             self.pause_after(&failure, in_the_end, deadline).await?;
             after = Some(failure);
         }

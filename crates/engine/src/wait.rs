@@ -6,6 +6,7 @@ use std::time::Duration;
 use events::{Because, Cause, CheckKind, Failure, PlannedCheck, ShownBy, Verdict, What};
 use tokio::time::Instant;
 
+use crate::confirmation::Confirmation;
 use crate::unit_run::{UnitEnd, UnitRun};
 use crate::{ActError, Work, codes};
 
@@ -22,12 +23,13 @@ struct Wait<'a> {
     ready_since: Option<Instant>,
     looks: u64,
     last: Option<Verdict>,
+    confirmation: Confirmation,
 }
 
 impl<W: Work> UnitRun<W> {
     /// Waits for a check, and returns what was seen.
     pub(crate) async fn wait_for(&mut self, check: &PlannedCheck) -> Result<String, UnitEnd> {
-        let mut wait = Wait::new(check);
+        let mut wait = Wait::new(check, self.confirmation);
         loop {
             let verdict = self.judge(&mut wait).await?;
             self.note(&mut wait, &verdict)?;
@@ -37,7 +39,7 @@ impl<W: Work> UnitRun<W> {
                 Verdict::Blind { ref error } if !error.class.is_retryable() => {
                     return Err(UnitEnd::failed(wait.end(&verdict)));
                 }
-                Verdict::NotYet { .. } | Verdict::Blind { .. } if wait.is_over() => {
+                Verdict::NotYet { .. } | Verdict::Blind { .. } if wait.is_over(&verdict) => {
                     return Err(UnitEnd::failed(wait.end(&verdict)));
                 }
                 Verdict::NotYet { .. } | Verdict::Blind { .. } => self.pause(&wait).await?,
@@ -110,14 +112,20 @@ impl<W: Work> UnitRun<W> {
 // === impl Wait ===
 
 impl<'a> Wait<'a> {
-    fn new(check: &'a PlannedCheck) -> Self {
+    fn new(check: &'a PlannedCheck, confirmation: Confirmation) -> Self {
         let since = Instant::now();
         let deadline = since + Duration::from_millis(check.deadline_ms);
-        Self { check, since, deadline, ready_since: None, looks: 0, last: None }
+        Self { check, since, deadline, ready_since: None, looks: 0, last: None, confirmation }
     }
 
-    fn is_over(&self) -> bool {
-        Instant::now() >= self.end_of_patience()
+    /// Waiting ends with the deadline, and earlier where it cannot help.
+    fn is_over(&mut self, verdict: &Verdict) -> bool {
+        let sure_after = match verdict {
+            Verdict::NotYet { because } => because.sure_after_ms.map(Duration::from_millis),
+            _ => None,
+        };
+        let is_sure = self.confirmation.take(verdict.cause(), sure_after);
+        is_sure || Instant::now() >= self.end_of_patience()
     }
 
     /// What is ready in time may take its time to prove that it stays so.

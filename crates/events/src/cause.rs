@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CheckName, Evidence};
+use crate::{CheckName, Evidence, Heals};
 
 /// The code of a cause, such as `SW0307`. `seaworthy explain` prints its page.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -19,6 +19,9 @@ pub struct Cause {
     pub code: Code,
     /// What is the matter, in one line.
     pub message: String,
+    /// Whether it goes away by waiting, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heals: Option<Heals>,
     /// The check that showed it, where a check did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown_by: Option<ShownBy>,
@@ -113,6 +116,7 @@ impl Cause {
         Self {
             code,
             message: message.into(),
+            heals: None,
             shown_by: None,
             because: Vec::new(),
             so: None,
@@ -126,6 +130,18 @@ impl Cause {
     pub fn because<T: Into<String>>(mut self, chain: impl IntoIterator<Item = T>) -> Self {
         self.because.extend(chain.into_iter().map(Into::into));
         self
+    }
+
+    /// Says whether it goes away by waiting.
+    #[must_use]
+    pub fn heals(mut self, heals: Heals) -> Self {
+        self.heals = Some(heals);
+        self
+    }
+
+    /// Returns whether waiting can help: where nothing is known, it may.
+    pub fn heals_by_waiting(&self) -> bool {
+        self.heals.is_none_or(Heals::by_waiting)
     }
 
     /// Says what follows from it.

@@ -1,6 +1,7 @@
 //! What a gate says, and never guesses.
 
 use std::fmt;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +44,10 @@ pub struct Because {
     /// What it is called if it is still so when the deadline passes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_the_end: Option<Box<Cause>>,
+    /// How long such a cause may show without being so, where it does not heal by
+    /// itself and needs longer than usual to be sure of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sure_after_ms: Option<u64>,
 }
 
 // === impl Verdict ===
@@ -72,9 +77,7 @@ impl Verdict {
     pub fn evidence(&self) -> Option<&Evidence> {
         match self {
             Self::Ready { evidence } => Some(evidence),
-            Self::NotYet { because } => because.in_the_end.as_ref()?.evidence.as_deref(),
-            Self::Failed { cause } => cause.evidence.as_deref(),
-            Self::Blind { .. } => None,
+            other => other.cause()?.evidence.as_deref(),
         }
     }
 
@@ -82,9 +85,25 @@ impl Verdict {
     pub fn evidence_mut(&mut self) -> Option<&mut Evidence> {
         match self {
             Self::Ready { evidence } => Some(evidence),
-            Self::NotYet { because } => because.in_the_end.as_mut()?.evidence.as_deref_mut(),
-            Self::Failed { cause } => cause.evidence.as_deref_mut(),
-            Self::Blind { .. } => None,
+            other => other.cause_mut()?.evidence.as_deref_mut(),
+        }
+    }
+
+    /// Returns the cause that it names, also where that is not final yet.
+    pub fn cause(&self) -> Option<&Cause> {
+        match self {
+            Self::NotYet { because } => because.in_the_end.as_deref(),
+            Self::Failed { cause } => Some(cause),
+            Self::Ready { .. } | Self::Blind { .. } => None,
+        }
+    }
+
+    /// Returns the same, to be changed.
+    pub fn cause_mut(&mut self) -> Option<&mut Cause> {
+        match self {
+            Self::NotYet { because } => because.in_the_end.as_deref_mut(),
+            Self::Failed { cause } => Some(cause),
+            Self::Ready { .. } | Self::Blind { .. } => None,
         }
     }
 
@@ -115,7 +134,7 @@ impl fmt::Display for Verdict {
 impl Because {
     /// A reason with nothing behind it.
     pub fn new(what: impl Into<String>) -> Self {
-        Self { what: what.into(), chain: Vec::new(), in_the_end: None }
+        Self { what: what.into(), chain: Vec::new(), in_the_end: None, sure_after_ms: None }
     }
 
     /// Adds what lies behind it.
@@ -129,6 +148,14 @@ impl Because {
     #[must_use]
     pub fn in_the_end(mut self, cause: Cause) -> Self {
         self.in_the_end = Some(Box::new(cause));
+        self
+    }
+
+    /// Says how long a cause that does not heal by itself must show before it ends
+    /// the wait: some look so for a while at the beginning.
+    #[must_use]
+    pub fn sure_after(mut self, time: Duration) -> Self {
+        self.sure_after_ms = Some(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         self
     }
 }

@@ -99,6 +99,7 @@ impl Inquiry {
                     what: self.with_count(&cause.message),
                     chain: cause.because.clone(),
                     in_the_end: Some(Box::new(cause)),
+                    sure_after_ms: None,
                 },
             },
         }

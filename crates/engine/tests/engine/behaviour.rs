@@ -12,7 +12,7 @@ use engine::{
 use events::journal::Durability;
 use events::{
     Because, Call, CallClass, CallOutcome, Cause, CheckName, Class, Clock, ClusterId, Code, Digest,
-    Event, Evidence, Failure, Hindrance, Made, NextStep, Plan, PlannedNode, Reach, Role,
+    Event, Evidence, Failure, Heals, Hindrance, Made, NextStep, Plan, PlannedNode, Reach, Role,
     RunOutcome, Unit, UnitOutcome, Verdict, What,
 };
 
@@ -217,6 +217,55 @@ async fn a_wait_may_have_a_name_for_its_end() {
     let named = Cause::new(Code(307), "the load balancer has no healthy target");
     let because = Because::new("0 of 3 targets healthy").in_the_end(named);
     assert_eq!(run(ONE, looks(vec![Verdict::not_yet(because)])).await.cause().code, Code(307));
+}
+
+/// What a gate says of a cause, and whether waiting may help.
+fn named(heals: Heals) -> Because {
+    let cause = Cause::new(Code(304), "cp-1 belongs to another PKI").heals(heals);
+    Because::new("unknown authority").in_the_end(cause)
+}
+
+#[tokio::test(start_paused = true)]
+async fn wait_ends_once_a_cause_that_does_not_heal_is_confirmed() {
+    for heals in [Heals::AfterAction, Heals::Never] {
+        let log = run(ONE, looks(vec![Verdict::not_yet(named(heals))])).await;
+        let cause = log.cause();
+        assert_eq!((cause.code, cause.heals), (Code(304), Some(heals)));
+        let seconds = log.elapsed().as_secs();
+        assert!((20..24).contains(&seconds), "{heals}: {seconds} s");
+        let shown = cause.shown_by.unwrap();
+        assert!(shown.looks >= 3, "{shown:?}");
+    }
+    let log = run(ONE, looks(vec![Verdict::not_yet(named(Heals::ByItself))])).await;
+    assert!(log.elapsed() >= MINUTE, "waiting may help: {:?}", log.elapsed());
+    let surer = named(Heals::Never).sure_after(Duration::from_secs(40));
+    let log = run(ONE, looks(vec![Verdict::not_yet(surer)])).await;
+    assert!((40..44).contains(&log.elapsed().as_secs()), "{:?}", log.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn wait_confirms_a_cause_by_looks_in_a_row() {
+    let doomed = || Verdict::not_yet(named(Heals::Never));
+    let eight = |other: Verdict| [vec![doomed(); 8], vec![other]].concat();
+    for other in [
+        Verdict::not_yet("it restarts"),
+        Verdict::blind(Failure::transient("EOF")),
+        Verdict::not_yet(named(Heals::ByItself)),
+    ] {
+        // Sixteen seconds of it, something else, sixteen seconds of it, and it is well.
+        let script = [eight(other.clone()), eight(other.clone()), vec![ready()]].concat();
+        let log = run(ONE, looks(script)).await;
+        assert_eq!(log.outcome, RunOutcome::Proven, "{other}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn acts_end_once_a_cause_that_does_not_heal_is_confirmed() {
+    let cause = || *named(Heals::AfterAction).in_the_end.unwrap();
+    let not_yet = || ActError::not_yet(Failure::transient("unknown authority"), cause());
+    let log = run(ONE, acts((0..500).map(|_| not_yet()).collect())).await;
+    assert_eq!(log.cause().code, Code(304));
+    assert!((20..50).contains(&log.elapsed().as_secs()), "{:?}", log.elapsed());
 }
 
 #[tokio::test(start_paused = true)]

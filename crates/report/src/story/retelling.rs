@@ -23,6 +23,7 @@ pub(crate) fn verdict(verdict: &Verdict) -> Verdict {
             what: line(&because.what),
             chain: lines(&because.chain),
             in_the_end: because.in_the_end.as_deref().map(cause).map(Box::new),
+            sure_after_ms: because.sure_after_ms,
         }),
         Verdict::Blind { error } => Verdict::blind(failure(error)),
         Verdict::Failed { cause } => Verdict::failed(self::cause(cause)),
@@ -33,6 +34,7 @@ pub(crate) fn cause(cause: &Cause) -> Cause {
     Cause {
         code: cause.code,
         message: line(&cause.message),
+        heals: cause.heals,
         shown_by: cause.shown_by.as_ref().map(shown_by),
         because: lines(&cause.because),
         so: cause.so.as_deref().map(line),

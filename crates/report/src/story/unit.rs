@@ -150,6 +150,21 @@ impl UnitStory {
         }
     }
 
+    /// Returns the deadline that it failed before, where waiting for it cannot help.
+    pub fn spared_ms(&self) -> Option<u64> {
+        let cause = self.cause().filter(|cause| !cause.heals_by_waiting())?;
+        let by = cause.shown_by.as_ref().map(|shown| line(shown.check.as_str()));
+        // Acting may take as long as the first check.
+        let mut checks = self.checks.iter();
+        let check = match by {
+            Some(name) => checks.find(|check| check.name.as_str() == name),
+            None => checks.next(),
+        };
+        let waited = cause.shown_by.as_ref().map(|shown| shown.waited_ms);
+        let waited = waited.or_else(|| self.took_ms(self.ended?.at_ms)).unwrap_or(0);
+        check.map(|check| check.deadline_ms).filter(|deadline| waited < *deadline)
+    }
+
     /// Returns the line that tells how it ended.
     pub fn summary(&self) -> &str {
         match &self.standing {

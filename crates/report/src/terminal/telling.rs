@@ -176,11 +176,22 @@ fn failed_words(story: &Story, stage: &Stage, took: Option<u64>) -> String {
     } else {
         String::new()
     };
-    match simulated {
-        Some(ms) if words.is_empty() => format!("({} simulated)", Span(ms)),
-        Some(ms) => format!("{words} ({} simulated)", Span(ms)),
-        None => words,
+    let simulated = simulated.map(|ms| format!("{} simulated", Span(ms)));
+    let aside: Vec<_> = simulated.into_iter().chain(spared(story, stage)).collect();
+    match (words.is_empty(), aside.is_empty()) {
+        (_, true) => words,
+        (true, false) => format!("({})", aside.join("; ")),
+        (false, false) => format!("{words} ({})", aside.join("; ")),
     }
+}
+
+/// `not waiting for the 10m deadline: this does not heal by itself`
+fn spared(story: &Story, stage: &Stage) -> Option<String> {
+    let run = story.run().filter(|run| !words::hears_all(&run.command))?;
+    let deadline = stage.units.iter().find_map(UnitStory::spared_ms)?;
+    let deadline = Span(run.simulated_ms(deadline).unwrap_or(deadline)).roughly();
+    let deadline = deadline.strip_suffix("m0s").map_or(deadline.clone(), |it| format!("{it}m"));
+    Some(format!("not waiting for the {deadline} deadline: this does not heal by itself"))
 }
 
 fn failed_on_node(columns: Columns, stage: &Stage, unit: &UnitStory) -> Line {
