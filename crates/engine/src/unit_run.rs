@@ -108,7 +108,10 @@ impl<W: Work> UnitRun<W> {
             let (failure, in_the_end) = match self.work.act(&self.unit, &self.hands).await {
                 Ok(()) => return Ok(()),
                 Err(ActError::Failed(failure)) => (failure, None),
-                Err(ActError::NotYet { failure, in_the_end }) => (failure, Some(in_the_end)),
+                Err(ActError::NotYet { failure, mut in_the_end }) => {
+                    in_the_end.heals.get_or_insert(self.work.heals(in_the_end.code));
+                    (failure, Some(in_the_end))
+                }
                 Err(ActError::Hopeless(cause)) => return Err(UnitEnd::Failed(cause)),
                 Err(ActError::Stopped) => return Err(UnitEnd::Stopped),
                 Err(ActError::Journal(error)) => return Err(UnitEnd::Journal(error)),
@@ -205,9 +208,10 @@ impl<W: Work> UnitRun<W> {
     }
 }
 
-/// Nobody is left without a next step: where the cause has none the work knows
+/// Nobody is left without a next step, nor without whether waiting can help: where the cause has none the work knows
 /// some, and the last is always the page of its code.
 fn advised(work: &impl Work, unit: &Unit, mut cause: Cause) -> Cause {
+    cause.heals.get_or_insert(work.heals(cause.code));
     if cause.next.is_empty() {
         cause.next = work.next_steps(unit, &cause);
     }

@@ -54,7 +54,15 @@ impl<W: Work> UnitRun<W> {
             CheckKind::Gate => self.look(wait).await?,
             CheckKind::Probe => self.probe(wait).await?,
         };
-        Ok(wait.once_stable(verdict))
+        Ok(wait.once_stable(self.diagnosed(verdict)))
+    }
+
+    /// Says whether what was named goes away by waiting, where the cause does not.
+    fn diagnosed(&self, mut verdict: Verdict) -> Verdict {
+        if let Some(cause) = verdict.cause_mut() {
+            cause.heals.get_or_insert(self.work.heals(cause.code));
+        }
+        verdict
     }
 
     async fn look(&self, wait: &Wait<'_>) -> Result<Verdict, UnitEnd> {

@@ -3,7 +3,8 @@
 use std::future::Future;
 
 use events::{
-    Cause, CheckName, Class, Digest, Failure, LedgerError, NextStep, RecordError, Unit, Verdict,
+    Cause, CheckName, Class, Code, Digest, Failure, Heals, LedgerError, NextStep, RecordError,
+    Unit, Verdict,
 };
 
 use crate::{AfterFailure, Eyes, Hands};
@@ -48,6 +49,13 @@ pub trait Work: Send + Sync + 'static {
     fn next_steps(&self, unit: &Unit, cause: &Cause) -> Vec<NextStep> {
         let _ = (unit, cause);
         Vec::new()
+    }
+
+    /// Returns whether a cause of this code goes away by waiting, where the cause
+    /// does not say: what does not ends a wait before its deadline.
+    fn heals(&self, code: Code) -> Heals {
+        let _ = code;
+        Heals::ByItself
     }
 
     /// Returns why a unit, or one check of it, is left out.

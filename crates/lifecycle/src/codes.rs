@@ -89,6 +89,8 @@ pub const ETCD_UNWELL: Code = Code(328);
 pub const IMAGE_UNAVAILABLE: Code = Code(329);
 /// A machine has several network cards, and nothing says which one is meant.
 pub const CARD_NOT_NAMED: Code = Code(330);
+/// The load balancer has a target that is not healthy.
+pub const LB_TARGET_UNHEALTHY: Code = Code(331);
 /// Pods on some nodes cannot reach each other.
 pub const DATAPATH_BROKEN: Code = Code(501);
 /// Names do not resolve in pods.

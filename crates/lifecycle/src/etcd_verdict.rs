@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 
-use events::{Because, Cause, Evidence, Verdict};
+use events::{Because, Cause, Evidence, Heals, Verdict};
 use talos::client::{EtcdMember, Service};
 
 use crate::codes;
@@ -68,6 +68,9 @@ pub(crate) fn judge(wanted: usize, opinions: &[Opinion]) -> Verdict {
         evidence.summary = format!("{members}, leader {leader}");
         return Verdict::ready(evidence);
     }
+    if are_apart(&sets) {
+        return split(opinions, evidence);
+    }
     let most = sets.iter().map(BTreeSet::len).max().unwrap_or(0);
     let what = match (complete, agreed) {
         (false, _) => format!("{most} of {wanted} members have joined"),
@@ -76,6 +79,25 @@ pub(crate) fn judge(wanted: usize, opinions: &[Opinion]) -> Verdict {
     };
     let cause = Cause::new(codes::ETCD_DISAGREES, format!("etcd: {what}"))
         .because(opinions.iter().map(Opinion::line))
+        .seen(evidence)
+        .next(explain(codes::ETCD_DISAGREES), "tells more");
+    Verdict::not_yet(Because::new(what).in_the_end(cause))
+}
+
+/// Returns whether some control planes see only members that others do not see at
+/// all. Who joins sees those that he joins.
+fn are_apart(sets: &BTreeSet<BTreeSet<u64>>) -> bool {
+    let mut pairs = sets.iter().flat_map(|one| sets.iter().map(move |other| (one, other)));
+    pairs.any(|(one, other)| one.is_disjoint(other) && !one.is_empty() && !other.is_empty())
+}
+
+/// Says that there is more than one etcd: each would answer for the cluster.
+fn split(opinions: &[Opinion], evidence: Evidence) -> Verdict {
+    let what = "the control planes run separate etcd clusters";
+    let cause = Cause::new(codes::ETCD_DISAGREES, format!("etcd: {what}"))
+        .heals(Heals::Never)
+        .because(opinions.iter().map(Opinion::line))
+        .so("etcd clusters do not merge: one of them has to be wiped")
         .seen(evidence)
         .next(explain(codes::ETCD_DISAGREES), "tells more");
     Verdict::not_yet(Because::new(what).in_the_end(cause))
@@ -113,7 +135,10 @@ fn unwell(complaints: &BTreeSet<(String, String)>, evidence: Evidence) -> Verdic
     about.dedup();
     let what = format!("etcd reports of {}", lines.join("; "));
     let message = format!("etcd on {} is not well", about.join(" and "));
+    // Only an alarm stays until somebody disarms it.
+    let is_alarm = complaints.iter().any(|(_, error)| alarmed(error).is_some());
     let cause = Cause::new(codes::ETCD_UNWELL, message)
+        .heals(if is_alarm { Heals::AfterAction } else { Heals::ByItself })
         .because(lines)
         .seen(evidence)
         .next("talosctl etcd alarm list", "shows the alarms of all members")
@@ -141,6 +166,7 @@ pub(crate) fn departed(stranger: &EtcdMember, opinions: &[Opinion]) -> Verdict {
     let what =
         format!("etcd has a member that is no control plane of this cluster: {}", told(stranger));
     let cause = Cause::new(codes::ETCD_DISAGREES, what.clone())
+        .heals(Heals::AfterAction)
         .because(opinions.iter().map(Opinion::line))
         .seen(seen(Evidence::new(""), opinions))
         .next(
@@ -272,6 +298,22 @@ mod tests {
             (cause.code, cause.message.as_str()),
             (codes::ETCD_UNWELL, "etcd on cp-3 is not well")
         );
+    }
+
+    #[test]
+    fn separate_etcd_clusters_do_not_heal_and_members_that_join_may() {
+        let heals = |opinions: &[Opinion]| {
+            let verdict = judge(3, opinions);
+            let cause = verdict.cause().expect("it has a name");
+            (cause.code, cause.heals)
+        };
+        let mut alone = Opinion::sample(3, 3);
+        alone.members.retain(|member| member.id == 3);
+        alone.status.leader = Some(3);
+        let split = [Opinion::sample(1, 2), Opinion::sample(2, 2), alone];
+        assert_eq!(heals(&split), (codes::ETCD_DISAGREES, Some(Heals::Never)));
+        let joining = [Opinion::sample(1, 2), Opinion::sample(2, 2), Opinion::sample(3, 3)];
+        assert_eq!(heals(&joining), (codes::ETCD_DISAGREES, None));
     }
 
     #[test]

@@ -31,6 +31,7 @@ mod endpoint;
 mod etcd_opinion;
 mod etcd_verdict;
 mod explain;
+mod healing;
 mod hetzner;
 mod kube;
 mod lease;

@@ -1,5 +1,7 @@
 //! What the answers of a node mean to a stage: wait, or a cause with a name.
 
+use std::time::Duration;
+
 use engine::{ActError, SendError};
 use events::{Because, Cause, Class, Code, Evidence, Failure, Verdict};
 use spec::plan::NodePlan;
@@ -9,12 +11,20 @@ use talos::pki::SpkiHash;
 use crate::hetzner::explain;
 use crate::{Site, codes};
 
+/// A node that takes its config leaves maintenance mode within seconds; one that
+/// starts from its first medium again comes back to it within a minute or two.
+const LEAVES_MAINTENANCE: Duration = Duration::from_mins(1);
+
 /// Says what a failed look at a node means. A node changes its server while it
 /// takes its config, so that nothing is hopeless at first sight; what is still
 /// so at the deadline has a name.
 pub(crate) fn verdict(site: &Site, node: &NodePlan, error: &ClientError) -> Verdict {
     let because = Because::new(error.reason.to_string());
-    Verdict::not_yet(because.in_the_end(cause(site, node, error)))
+    let because = because.in_the_end(cause(site, node, error));
+    Verdict::not_yet(match error.reason {
+        Reason::StillInMaintenance { .. } => because.sure_after(LEAVES_MAINTENANCE),
+        _ => because,
+    })
 }
 
 /// Puts the name of the node before what is said about it, where a unit is

@@ -46,10 +46,15 @@ pub fn faults() -> String {
         page.push_str(&row);
     }
     page.push_str(&matrix());
-    page.push_str("\n## Causes\n\n`seaworthy explain CODE` prints the page of a cause.\n\n");
-    page.push_str("| code | cause |\n| --- | --- |\n");
+    page.push_str(
+        "\n## Causes\n\n\
+         `seaworthy explain CODE` prints the page of a cause. A gate that keeps naming a cause\n\
+         that does not heal by itself fails after a few polls, not at its deadline. Some gates\n\
+         know more than the code: an image that a registry refuses does not heal by itself.\n\n\
+         | code | cause | heals |\n| --- | --- | --- |\n",
+    );
     for cause in lifecycle::pages() {
-        let row = format!("| {} | {} |\n", cause.code, cause.title);
+        let row = format!("| {} | {} | {} |\n", cause.code, cause.title, cause.heals);
         page.push_str(&row);
     }
     page

@@ -1,12 +1,15 @@
 //! What speaks against being ready.
 
-use events::{Because, Cause, Code, Evidence, Fact, Observed, Verdict};
+use std::time::Duration;
+
+use events::{Because, Cause, Code, Evidence, Fact, Heals, Observed, Verdict};
 
 /// One thing that is not as it must be.
 #[derive(Clone, Debug)]
 pub(crate) struct Finding {
     cause: Cause,
     hope: Hope,
+    sure_after: Option<Duration>,
 }
 
 /// Whether waiting can help.
@@ -29,7 +32,7 @@ pub(crate) struct Inquiry {
 impl Finding {
     /// Something that may still come.
     pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { cause: Cause::new(code, message), hope: Hope::Left }
+        Self { cause: Cause::new(code, message), hope: Hope::Left, sure_after: None }
     }
 
     /// Says what lies behind it.
@@ -46,6 +49,16 @@ impl Finding {
     /// Says whether waiting can help.
     pub(crate) fn hope(mut self, hope: Hope) -> Self {
         self.hope = hope;
+        self
+    }
+
+    /// Says that it stays until somebody changes something, where it shows for so
+    /// long; at first it may pass.
+    pub(crate) fn stays(mut self, sure_after: Option<Duration>) -> Self {
+        if sure_after.is_some() {
+            self.cause = self.cause.heals(Heals::AfterAction);
+        }
+        self.sure_after = sure_after;
         self
     }
 
@@ -90,18 +103,19 @@ impl Inquiry {
         let Some(finding) = self.findings.get(hopeless.unwrap_or(0)) else {
             return Verdict::ready(self.evidence(summary.into()));
         };
-        let Finding { cause, hope } = finding.clone();
+        let Finding { cause, hope, sure_after } = finding.clone();
         let cause = cause.seen(self.evidence(finding.cause.message.clone()));
         match hope {
             Hope::Gone => Verdict::failed(cause),
-            Hope::Left => Verdict::NotYet {
-                because: Because {
-                    what: self.with_count(&cause.message),
-                    chain: cause.because.clone(),
-                    in_the_end: Some(Box::new(cause)),
-                    sure_after_ms: None,
-                },
-            },
+            Hope::Left => {
+                let because = Because::new(self.with_count(&cause.message));
+                let because = cause.because.iter().cloned().fold(because, Because::caused_by);
+                let because = because.in_the_end(cause);
+                Verdict::not_yet(match sure_after {
+                    Some(time) => because.sure_after(time),
+                    None => because,
+                })
+            }
         }
     }
 

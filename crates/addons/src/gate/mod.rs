@@ -25,6 +25,7 @@ pub(crate) use look::{kinds, pods_of};
 pub use node::Nodes;
 pub(crate) use node::{Roll, has_taint};
 pub(crate) use per_node::PerNode;
+pub use pod::is_refusal;
 pub(crate) use replicated::Replicated;
 pub use seen::{Answer, Route, Seen};
 

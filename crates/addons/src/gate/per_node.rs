@@ -116,6 +116,7 @@ impl PerNode<'_> {
             .because(trouble.code.map(|code| format!("{code}: {}", codes::title(code))))
             .because(trouble.because)
             .hope(trouble.hope)
+            .stays(trouble.stays)
             .next(
                 format!("kubectl -n {namespace} describe pod {pod}"),
                 "shows its state and events",

@@ -21,7 +21,20 @@ pub(crate) struct Trouble {
     pub(crate) code: Option<Code>,
     /// Whether waiting can help.
     pub(crate) hope: Hope,
+    /// How long it may show before it is sure to stay until somebody changes
+    /// something; none where it may pass.
+    pub(crate) stays: Option<Duration>,
 }
+
+/// A program that ends because something that it needs is not there yet gets by
+/// once that is.
+const CRASH_GRACE: Duration = Duration::from_mins(2);
+
+/// Container runtimes restart, and Secrets may be made after the pod.
+const CREATE_GRACE: Duration = Duration::from_mins(1);
+
+/// A registry may have got the image a moment ago.
+const REFUSAL_GRACE: Duration = Duration::from_secs(30);
 
 /// Registries have bad minutes; an image that has not come by then will not.
 const PULL_GRACE: Duration = Duration::from_mins(3);
@@ -85,24 +98,52 @@ fn waiting(status: &Value, age: Duration) -> Option<Trouble> {
         "ContainerCreating" | "PodInitializing" => return None,
         "ImagePullBackOff" | "ErrImagePull" => {
             let hope = if age > PULL_GRACE { Hope::Gone } else { Hope::Left };
-            trouble.named(codes::IMAGE_NOT_PULLED).hope(hope)
+            let refused = message(waiting).is_some_and(|said| is_refusal(&said));
+            let stays = refused.then_some(REFUSAL_GRACE);
+            trouble.named(codes::IMAGE_NOT_PULLED).hope(hope).stays(stays)
         }
         "InvalidImageName" | "ErrImageNeverPull" => {
             trouble.named(codes::IMAGE_NOT_PULLED).hope(Hope::Gone)
         }
-        "CrashLoopBackOff" => trouble.named(codes::POD_CRASHES).told_by(exit(status)),
-        "CreateContainerConfigError" | "CreateContainerError" => {
-            trouble.named(codes::POD_MISCONFIGURED)
+        "CrashLoopBackOff" => {
+            let trouble = trouble.named(codes::POD_CRASHES).stays(Some(CRASH_GRACE));
+            trouble.told_by(exit(status))
         }
+        "CreateContainerConfigError" => {
+            trouble.named(codes::POD_MISCONFIGURED).stays(Some(CREATE_GRACE))
+        }
+        // The runtime could not make it: nothing that it refers to is missing.
+        "CreateContainerError" | "RunContainerError" => trouble.stays(Some(CREATE_GRACE)),
         _ => trouble,
     };
     Some(trouble.told_by(message(waiting)))
 }
 
+/// Returns whether a registry has answered, and will answer the same again: no such
+/// image, or no access to it.
+pub fn is_refusal(said: &str) -> bool {
+    let said = said.to_lowercase();
+    let answers = [
+        "401 unauthorized",
+        "403 forbidden",
+        "404 not found",
+        "manifest unknown",
+        "name unknown",
+        "not found",
+        "access denied",
+        "authorization failed",
+        "insufficient_scope",
+        "no basic auth credentials",
+    ];
+    // What is not found may be the registry's name.
+    let is_name = said.contains("no such host") || said.contains("lookup ");
+    !is_name && answers.iter().any(|answer| said.contains(answer))
+}
+
 fn exited(status: &Value) -> Option<Trouble> {
     let code = status.pointer("/state/terminated/exitCode")?.as_i64()?;
     let trouble = Trouble::new(format!("container {} exited with code {code}", text_name(status)));
-    (code != 0).then(|| trouble.named(codes::POD_CRASHES))
+    (code != 0).then(|| trouble.named(codes::POD_CRASHES).stays(Some(CRASH_GRACE)))
 }
 
 /// How the last life of a container ended.
@@ -146,7 +187,8 @@ fn text_name(status: &Value) -> &str {
 
 impl Trouble {
     fn new(state: impl Into<String>) -> Self {
-        Self { state: state.into(), because: Vec::new(), code: None, hope: Hope::Left }
+        let because = Vec::new();
+        Self { state: state.into(), because, code: None, hope: Hope::Left, stays: None }
     }
 
     fn named(mut self, code: Code) -> Self {
@@ -159,8 +201,57 @@ impl Trouble {
         self
     }
 
+    fn stays(mut self, sure_after: Option<Duration>) -> Self {
+        self.stays = sure_after;
+        self
+    }
+
     fn told_by(mut self, line: Option<String>) -> Self {
         self.because.extend(line);
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn waiting_with(reason: &str, message: &str) -> Trouble {
+        let status = json!({ "name": "a", "state": { "waiting": { "reason": reason, "message": message } } });
+        waiting(&status, Duration::ZERO).expect("it waits")
+    }
+
+    #[test]
+    fn is_refusal_tells_a_no_of_a_registry_from_no_answer() {
+        for said in [
+            "unexpected status from HEAD request to https://ghcr.io/v2/a: 401 Unauthorized",
+            "pull access denied, repository does not exist or may require authorization",
+            "manifest unknown: manifest unknown",
+            "ghcr.io/a/b:1: not found",
+            "403 Forbidden",
+        ] {
+            assert!(is_refusal(said), "{said}");
+        }
+        for said in [
+            "dial tcp 10.0.0.1:443: connect: connection refused",
+            "dial tcp: lookup registry.k8s.io: no such host",
+            "unexpected status: 503 Service Unavailable",
+            "i/o timeout",
+        ] {
+            assert!(!is_refusal(said), "{said}");
+        }
+    }
+
+    #[test]
+    fn waiting_container_is_named_by_its_own_reason() {
+        let config = waiting_with("CreateContainerConfigError", "secret \"a\" not found");
+        assert_eq!(config.code, Some(codes::POD_MISCONFIGURED));
+        let create = waiting_with("CreateContainerError", "failed to start shim");
+        assert_eq!(create.code, None, "nothing that it refers to is missing");
+        assert!(create.stays.is_some());
+        assert!(waiting_with("ImagePullBackOff", "403 Forbidden").stays.is_some());
+        assert!(waiting_with("ImagePullBackOff", "i/o timeout").stays.is_none());
     }
 }

@@ -63,6 +63,7 @@ impl Replicated<'_> {
                     .because([format!("pod {pod}: {}", trouble.state)])
                     .because(trouble.because)
                     .hope(trouble.hope)
+                    .stays(trouble.stays)
                     .next(format!("kubectl -n {namespace} describe pod {pod}"), "shows its state")
                     .next(format!("kubectl -n {namespace} logs {pod}"), "shows what it says")
             }

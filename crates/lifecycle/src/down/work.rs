@@ -3,11 +3,11 @@
 use clouds::Item;
 use clouds::hetzner::{Hetzner, HetznerError, Id, LoadBalancer, Remove, Volume};
 use engine::{ActError, Eyes, Hands, Work};
-use events::{Cause, CheckName, Digest, Evidence, Failure, NextStep, Unit, Verdict};
+use events::{Cause, CheckName, Code, Digest, Evidence, Failure, Heals, NextStep, Unit, Verdict};
 use futures::stream::{self, StreamExt as _};
 
 use crate::hetzner::{Clerk, act_error, blind};
-use crate::next_step;
+use crate::{healing, next_step};
 
 /// The doing behind the stages of `down`.
 #[derive(Clone, Debug)]
@@ -140,6 +140,10 @@ impl Work for Down {
 
     async fn inputs(&self, unit: &Unit, _: &CheckName, _: &Eyes) -> Result<Digest, Failure> {
         Err(Failure::permanent(format!("{unit} has no probe")))
+    }
+
+    fn heals(&self, code: Code) -> Heals {
+        healing::of(code)
     }
 
     fn next_steps(&self, _: &Unit, cause: &Cause) -> Vec<NextStep> {

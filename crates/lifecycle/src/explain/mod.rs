@@ -5,7 +5,9 @@
 
 use std::fmt;
 
-use events::Code;
+use events::{Code, Heals};
+
+use crate::healing;
 
 /// What is known about a cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +16,8 @@ pub struct Page {
     pub code: Code,
     /// What is the matter, in one line.
     pub title: &'static str,
+    /// Whether it goes away by waiting, unless the cause itself says otherwise.
+    pub heals: Heals,
     /// What it means and what to do, as Markdown.
     pub body: &'static str,
 }
@@ -65,6 +69,7 @@ const FILES: &[(Code, &str)] = &[
     (Code(328), include_str!("pages/SW0328.md")),
     (Code(329), include_str!("pages/SW0329.md")),
     (Code(330), include_str!("pages/SW0330.md")),
+    (Code(331), include_str!("pages/SW0331.md")),
     (Code(501), include_str!("pages/SW0501.md")),
     (Code(502), include_str!("pages/SW0502.md")),
     (Code(503), include_str!("pages/SW0503.md")),
@@ -82,7 +87,12 @@ const FILES: &[(Code, &str)] = &[
 pub fn pages() -> Vec<Page> {
     let ours = FILES.iter().map(|(code, text)| read(*code, text));
     let addons = addons::codes::PAGES.iter();
-    let addons = addons.map(|it| Page { code: it.code, title: it.title, body: it.text });
+    let addons = addons.map(|it| Page {
+        code: it.code,
+        title: it.title,
+        heals: healing::of(it.code),
+        body: it.text,
+    });
     let mut pages: Vec<_> = ours.chain(addons).collect();
     pages.sort_by_key(|page| page.code);
     pages
@@ -96,13 +106,13 @@ pub fn explain(code: Code) -> Option<Page> {
 fn read(code: Code, text: &'static str) -> Page {
     let (first, body) = text.split_once("\n\n").unwrap_or((text, ""));
     let title = first.split_once(": ").map_or(first, |(_, title)| title);
-    Page { code, title, body }
+    Page { code, title, heals: healing::of(code), body }
 }
 
 impl fmt::Display for Page {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { code, title, body } = self;
-        write!(f, "# {code}: {title}\n\n{}\n", body.trim_end())
+        let Self { code, title, heals, body } = self;
+        write!(f, "# {code}: {title}\n\nHeals {heals}.\n\n{}\n", body.trim_end())
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use clouds::hetzner::{Health, LoadBalancer};
+use clouds::hetzner::{Health, HetznerError, Id, LoadBalancer, Server};
 use events::{Because, Cause, Evidence, Verdict};
 use spec::plan::{Endpoint, NodePlan};
 use talos::client::ClientError;
@@ -39,20 +39,19 @@ pub(super) async fn look(site: &Site) -> Verdict {
     let health = found.health(API_PORT);
     let healthy = health.iter().filter(|(_, health)| *health == Health::Healthy).count();
     let through = through(site).await;
-    let (all, summary) = (
-        health.len(),
-        format!("{ready}/{ready} direct, load balancer {healthy}/{} healthy", health.len()),
-    );
+    // A control plane that it has not found by its labels yet is a target, too.
+    let all = health.len().max(ready);
     evidence = evidence.fact("load balancer healthy", healthy).fact("load balancer targets", all);
     match through {
-        Ok(()) if healthy > 0 => {
-            evidence.summary = summary;
+        Ok(()) if healthy == all => {
+            evidence.summary =
+                format!("{ready}/{ready} direct, load balancer {healthy}/{all} healthy");
             Verdict::ready(evidence)
         }
-        Ok(()) => Verdict::not_yet(format!(
-            "load balancer {}: {healthy} of {all} targets healthy",
-            found.name
-        )),
+        Ok(()) => match unhealthy(site, &health).await {
+            Ok(names) => partly_healthy(&found, &names, (healthy, all), evidence),
+            Err(error) => blind(error),
+        },
         Err(answer) if healthy > 0 && matches!(site.plan.endpoint, Endpoint::Hostname(_)) => {
             astray(site, &answer, evidence)
         }
@@ -173,8 +172,67 @@ fn no_way_through(
 ) -> Verdict {
     let name = &balancer.name;
     let targets = format!("load balancer {name}: {healthy} of {all} targets healthy");
-    let check = balancer.service(API_PORT).map(|service| &service.health_check);
-    let check = check.map(|check| match &check.http {
+    let message = match healthy {
+        0 => format!("the load balancer has no healthy target for port {API_PORT}"),
+        _ => format!("the load balancer does not pass port {API_PORT} on"),
+    };
+    let cause = Cause::new(codes::LB_NO_HEALTHY_TARGET, message)
+        .because([targets.clone()])
+        .because(asks_for(balancer))
+        .because([answers_directly(site)])
+        .so("the API is up; only the path through the load balancer is broken")
+        .seen(evidence.fact("answer", answer))
+        .next("seaworthy plan", "shows the health check that would be changed")
+        .next(explain(codes::LB_NO_HEALTHY_TARGET), "tells more");
+    let because = Because::new(targets).caused_by(answer);
+    Verdict::not_yet(because.in_the_end(cause).sure_after(settles(balancer)))
+}
+
+/// Returns the control planes that the load balancer does not call healthy.
+async fn unhealthy(
+    site: &Site,
+    health: &[(Id<Server>, Health)],
+) -> Result<Vec<String>, HetznerError> {
+    let mut names = Vec::new();
+    for node in site.control_planes() {
+        let server = site.hetzner().find::<Server>(&node.name).await?;
+        let is_healthy = |(id, health): &(Id<Server>, Health)| {
+            *health == Health::Healthy && server.as_ref().is_some_and(|server| server.id == *id)
+        };
+        if !health.iter().any(is_healthy) {
+            names.push(node.name.clone());
+        }
+    }
+    Ok(names)
+}
+
+/// The API answers through the load balancer, but not from every control plane.
+fn partly_healthy(
+    balancer: &LoadBalancer,
+    names: &[String],
+    (healthy, all): (usize, usize),
+    evidence: Evidence,
+) -> Verdict {
+    let targets = format!("load balancer {}: {healthy} of {all} targets healthy", balancer.name);
+    let message = match names {
+        [] => "the load balancer has a target that is no control plane".to_owned(),
+        names => format!("the load balancer does not call {} healthy", names.join(", ")),
+    };
+    let cause = Cause::new(codes::LB_TARGET_UNHEALTHY, message)
+        .because([targets.clone()])
+        .because(asks_for(balancer))
+        .so("the API is up; the load balancer sends nothing to these control planes")
+        .seen(evidence.fact("unhealthy", names.join(", ")))
+        .next("seaworthy plan", "shows the health check that would be changed")
+        .next(explain(codes::LB_TARGET_UNHEALTHY), "tells more");
+    let because = Because::new(targets).in_the_end(cause);
+    Verdict::not_yet(because.sure_after(settles(balancer)))
+}
+
+/// Says what the load balancer asks its targets for.
+fn asks_for(balancer: &LoadBalancer) -> Option<String> {
+    let check = &balancer.service(API_PORT)?.health_check;
+    Some(match &check.http {
         Some(http) => format!(
             "its health check is GET {} on port {}, and expects {}",
             http.path,
@@ -182,19 +240,12 @@ fn no_way_through(
             http.status_codes.join(", ")
         ),
         None => format!("its health check is a connection to port {}", check.port),
-    });
-    let message = match healthy {
-        0 => format!("the load balancer has no healthy target for port {API_PORT}"),
-        _ => format!("the load balancer does not pass port {API_PORT} on"),
-    };
-    let cause = Cause::new(codes::LB_NO_HEALTHY_TARGET, message)
-        .because([targets.clone()])
-        .because(check)
-        .because([answers_directly(site)])
-        .so("the API is up; only the path through the load balancer is broken")
-        .seen(evidence.fact("answer", answer))
-        .next("seaworthy plan", "shows the health check that would be changed")
-        .next(explain(codes::LB_NO_HEALTHY_TARGET), "tells more");
-    let because = Because::new(targets).caused_by(answer);
-    Verdict::not_yet(because.in_the_end(cause))
+    })
+}
+
+/// How long a load balancer may take to notice that a target is well.
+fn settles(balancer: &LoadBalancer) -> Duration {
+    let check = balancer.service(API_PORT).map(|service| &service.health_check);
+    let seconds = check.map_or(0, |check| check.interval * check.retries + check.timeout);
+    Duration::from_secs(seconds.into())
 }

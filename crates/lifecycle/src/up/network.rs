@@ -6,7 +6,7 @@ use clouds::hetzner::{
     SshKey,
 };
 use engine::{ActError, Hands};
-use events::{Because, Cause, Evidence, Verdict};
+use events::{Because, Cause, Evidence, Heals, Verdict};
 use spec::plan::LabelSet;
 
 use crate::hetzner::{API_PORT, blind, explain, offers};
@@ -61,6 +61,7 @@ pub(super) async fn look(site: &Site) -> Verdict {
 fn differs(missing: &[String]) -> Cause {
     let message = missing.first().cloned().unwrap_or_default();
     Cause::new(codes::DIFFERS, message)
+        .heals(Heals::AfterAction)
         .because(missing.iter().skip(1).cloned())
         .so("what the cloud shows is not what was asked of it; no node was made")
         .next(explain(codes::DIFFERS), "tells more")

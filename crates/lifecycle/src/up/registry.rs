@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use engine::{ActError, Ensured, Hands, SendError, Sight};
-use events::{Because, Cause, Evidence, Failure, Made, NextStep, Verdict};
+use events::{Because, Cause, Evidence, Failure, Heals, Made, NextStep, Verdict};
 use futures::future::join_all;
 use spec::Version;
 use spec::plan::NodePlan;
@@ -134,6 +134,9 @@ fn unsent(asked: &Asked, image: &str, keeper: Keeper, error: &ClientError) -> Se
     let again = format!("talosctl -n {} image pull {image} --namespace {namespace}", asked.at);
     let failure = Failure { message, sources: vec![why.clone()], ..end.failure.clone() };
     let mut cause = Cause { message: failure.message.clone(), ..asked.cause(error) };
+    if addons::gate::is_refusal(why) {
+        cause = cause.heals(Heals::AfterAction);
+    }
     // What was answered last, so that it is told once.
     cause.because = vec![failure.to_string()];
     cause.next.insert(0, NextStep { command: again, tells: "tries again by hand".to_owned() });

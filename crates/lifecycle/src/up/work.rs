@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use engine::{ActError, Eyes, Hands, Skip, Work};
-use events::{Cause, CheckName, Digest, Failure, NextStep, Unit, Verdict};
+use events::{Cause, CheckName, Code, Digest, Failure, Heals, NextStep, Unit, Verdict};
 use spec::plan::{Stage, Timeouts};
 
 use super::{
     addon_stage, api, config, etcd, given, identity, image, network, nodes, preflight, proof,
     ready, registry, seal_probe, secrets, storage_probe,
 };
-use crate::{Site, manifests, next_step};
+use crate::{Site, healing, manifests, next_step};
 
 /// The doing behind the stages of `up`.
 #[derive(Clone)]
@@ -109,6 +109,10 @@ impl Work for Up {
 
     fn next_steps(&self, unit: &Unit, cause: &Cause) -> Vec<NextStep> {
         next_step::of_up(&self.site, Self::stage(unit), unit, cause)
+    }
+
+    fn heals(&self, code: Code) -> Heals {
+        healing::of(code)
     }
 
     fn skip(&self, unit: &Unit, check: Option<&CheckName>) -> Option<Skip> {

@@ -3,13 +3,13 @@
 use std::sync::{Mutex, PoisonError};
 
 use engine::{ActError, AfterFailure, Eyes, Hands, Work};
-use events::{CheckName, Class, Clock, Digest, Failure, Unit, Verdict};
+use events::{CheckName, Class, Clock, Code, Digest, Failure, Heals, Unit, Verdict};
 use objects::{Access, Cluster, Kind, Object, Scope};
 use tokio::sync::OnceCell;
 
 use super::{Acquaintance, ControlPlanes, api, cni, dns, etcd, machines, nodes, table, workloads};
-use crate::kube;
 use crate::lease::{Lease, Leases, Now};
+use crate::{healing, kube};
 
 /// The looking behind the gates of `verify`.
 #[derive(Debug)]
@@ -109,6 +109,10 @@ impl Work for Verify {
 
     async fn inputs(&self, unit: &Unit, _: &CheckName, _: &Eyes) -> Result<Digest, Failure> {
         Err(Failure::permanent(format!("{unit} has no probe")))
+    }
+
+    fn heals(&self, code: Code) -> Heals {
+        healing::of(code)
     }
 
     /// Nothing is built here: every gate is heard.

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use events::Code;
+use events::{Code, Heals};
 use lifecycle::Page;
 use serde::Serialize;
 
@@ -16,6 +16,7 @@ use crate::ui::Ui;
 struct Told {
     code: Code,
     title: &'static str,
+    heals: Heals,
     text: &'static str,
 }
 
@@ -42,7 +43,7 @@ pub(super) fn all(ui: &Ui) -> Result<(), CommandError> {
 }
 
 fn told(page: &Page) -> Told {
-    Told { code: page.code, title: page.title, text: page.body }
+    Told { code: page.code, title: page.title, heals: page.heals, text: page.body }
 }
 
 fn unknown(code: Code) -> CommandError {
