@@ -2,6 +2,7 @@
 //! and everything stays healthy.
 
 use std::net::IpAddr;
+use std::time::Duration;
 
 use addons::probe::{DATAPATH_PORT, Datapath, ProbeKind};
 use engine::{ActError, Hands};
@@ -13,12 +14,22 @@ use spec::Egress;
 use spec::plan::Stage;
 
 use super::probing::Probing;
-use super::{addon_stage, probe_pods, ready};
+use super::{addon_stage, api, etcd, probe_pods, ready};
+use crate::addon::Part;
 use crate::hetzner::explain;
 use crate::{Site, codes, kube, manifests, node_trouble};
 
 /// More than fits into one packet anywhere on the way.
 const LARGE: usize = 2_000;
+
+/// How much of a wrong answer is told.
+const SHOWN: usize = 80;
+
+/// So many ways are told one by one.
+const TOLD: usize = 10;
+
+/// Routes and services take a while to be everywhere.
+const SETTLES: Duration = Duration::from_mins(1);
 
 /// There are more than two for every pair of nodes: one after the other, fifty
 /// nodes would take minutes.
@@ -49,10 +60,18 @@ impl Expected {
     fn judge(&self, said: &str) -> Result<(), String> {
         match self {
             Self::OneOf(these) if these.iter().all(|it| it != said) => {
-                Err(format!("somebody else answered: {said}"))
+                Err(format!("somebody else answered: {}", short(said)))
             }
             Self::OneOf(_) | Self::Anything => Ok(()),
         }
+    }
+}
+
+/// An answer may be as long as the packet that it answers.
+fn short(said: &str) -> String {
+    match said.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &said[..end]),
+        None => said.to_owned(),
     }
 }
 
@@ -61,6 +80,13 @@ impl Question {
     /// Go's resolver, before any packet is sent.
     fn broken(&self, why: &str) -> Code {
         if why.contains("lookup ") { codes::NAMES_BROKEN } else { self.code }
+    }
+
+    /// Repeats why it failed, without what was sent: an error quotes it.
+    fn told(&self, why: &str) -> String {
+        let asked = self.request.split_once('=').map_or("", |(_, message)| message);
+        let why = if asked.is_empty() { why.to_owned() } else { why.replace(asked, "…") };
+        short(&why)
     }
 
     /// Returns where in the API a pod is told to dial. What it is to ask for is one
@@ -129,14 +155,16 @@ async fn matrix(
     datapath: &Datapath,
     addresses: &[(NodeName, String)],
 ) -> Result<Option<Verdict>, Failure> {
-    let asked = questions(&site.plan, datapath, addresses)
+    let questions = questions(&site.plan, datapath, addresses);
+    let asked = questions.iter().filter(|it| it.code == codes::DATAPATH_BROKEN).count();
+    let asking = questions
         .into_iter()
         .map(|question| async move { (ask(site, datapath, &question).await, question) });
-    let mut answers = stream::iter(asked).buffered(QUESTIONS_AT_ONCE);
+    let mut answers = stream::iter(asking).buffered(QUESTIONS_AT_ONCE);
     let mut broken = Vec::new();
     while let Some((answer, question)) = answers.next().await {
         if let Err(why) = answer? {
-            let line = format!("{} → {}: {why}", question.from, question.to);
+            let line = format!("{} → {}: {}", question.from, question.to, question.told(&why));
             broken.push((question.broken(&why), line));
         }
     }
@@ -144,12 +172,21 @@ async fn matrix(
     let message = match code {
         codes::NAMES_BROKEN => "names do not resolve in pods".to_owned(),
         codes::EGRESS_BROKEN => "pods do not reach the outside".to_owned(),
-        _ => format!("{} of the ways between nodes are broken", broken.len()),
+        _ => {
+            let of_nodes =
+                broken.iter().filter(|(code, _)| *code == codes::DATAPATH_BROKEN).count();
+            let first = first.split_once(": ").map_or(first.as_str(), |(way, _)| way);
+            let mtu = if first.ends_with("large packets") { " (MTU?)" } else { "" };
+            format!("{of_nodes} of {asked} node-to-node checks failed: {first}{mtu}")
+        }
     };
-    let cause = Cause::new(code, message)
-        .because(broken.into_iter().map(|(_, line)| line))
-        .next(explain(code), "tells what to look at");
-    Ok(Some(Verdict::not_yet(Because::new(first).in_the_end(cause))))
+    let more = broken.len().checked_sub(TOLD).filter(|more| *more > 0);
+    let lines = broken.into_iter().take(TOLD).map(|(_, line)| line);
+    let lines: Vec<_> = lines.chain(more.map(|more| format!("and {more} more"))).collect();
+    let cause =
+        Cause::new(code, message).because(lines).next(explain(code), "tells what to look at");
+    let because = Because::new(first).in_the_end(cause).sure_after(SETTLES);
+    Ok(Some(Verdict::not_yet(because)))
 }
 
 fn questions(
@@ -225,39 +262,69 @@ async fn ask(
     })
 }
 
+/// The gates that are looked at again: what was proven of the cluster must stay so.
+const LASTING: [Stage; 7] =
+    [Stage::Etcd, Stage::Api, Stage::Cni, Stage::Cloud, Stage::Storage, Stage::Seal, Stage::Gitops];
+
 /// Looks at everything again that must stay so.
 pub(super) async fn look(site: &Site) -> Verdict {
+    // A node that is away makes other gates fail, too: it is told first.
     for node in &site.plan.nodes {
         let verdict = ready::look(site, node).await;
         if !matches!(verdict, Verdict::Ready { .. }) {
-            return unstable(node_trouble::of(node, verdict));
+            return unstable(Stage::Ready.as_str(), node_trouble::of(node, verdict));
         }
     }
-    let verdict = addon_stage::look(site, Stage::Cni).await;
-    if !matches!(verdict, Verdict::Ready { .. }) {
-        return unstable(verdict);
+    for stage in LASTING {
+        let verdict = again(site, stage).await;
+        if let Some(verdict) = verdict.filter(|it| !matches!(it, Verdict::Ready { .. })) {
+            return unstable(stage.as_str(), verdict);
+        }
     }
-    for stage in [Stage::Gitops, Stage::Proof] {
-        if manifests::are_of(&site.plan, stage) {
-            let verdict = manifests::look(site, stage).await;
-            if !matches!(verdict, Verdict::Ready { .. }) {
-                return unstable(verdict);
-            }
+    if Part::metrics(&site.plan).is_some() {
+        let verdict = addon_stage::look_at_metrics(site).await;
+        if !matches!(verdict, Verdict::Ready { .. }) {
+            return unstable(addon_stage::METRICS, verdict);
+        }
+    }
+    if manifests::are_of(&site.plan, Stage::Proof) {
+        let verdict = manifests::look(site, Stage::Proof).await;
+        if !matches!(verdict, Verdict::Ready { .. }) {
+            return unstable(Stage::Proof.as_str(), verdict);
         }
     }
     let summary = format!("{}; {} stable", proven(site), site.plan.stability_window);
-    Verdict::ready(Evidence::new(summary).fact("nodes", site.plan.nodes.len()))
+    let gates: Vec<_> = LASTING.iter().map(|stage| stage.as_str()).collect();
+    let evidence = Evidence::new(summary).fact("nodes", site.plan.nodes.len());
+    Verdict::ready(evidence.fact("gates", format!("ready, {}", gates.join(", "))))
 }
 
-/// All of it was ready before: what is not any more did not stay so.
-fn unstable(mut verdict: Verdict) -> Verdict {
+/// Asks the gate of a stage again; none where the cluster file does not ask for it.
+async fn again(site: &Site, stage: Stage) -> Option<Verdict> {
+    Some(match stage {
+        Stage::Etcd => etcd::look(site).await,
+        Stage::Api => api::look(site).await,
+        stage if Part::of(&site.plan, stage).is_some() || manifests::are_of(&site.plan, stage) => {
+            addon_stage::look(site, stage).await
+        }
+        _ => return None,
+    })
+}
+
+/// All of it was ready before: what is not any more did not stay so. The gate that
+/// says so has a name for it.
+fn unstable(gate: &str, mut verdict: Verdict) -> Verdict {
     if let Verdict::NotYet { because } = &mut verdict {
-        let behind = because.in_the_end.take().map(|cause| cause.because).unwrap_or_default();
         let message = format!("the cluster did not stay healthy: {}", because.what);
-        let cause = Cause::new(codes::UNSTABLE, message)
-            .because(behind)
-            .next(explain(codes::UNSTABLE), "tells more");
-        because.in_the_end = Some(Box::new(cause));
+        let cause = Cause::new(codes::UNSTABLE, message);
+        let cause = match because.in_the_end.take() {
+            Some(own) => {
+                cause.because([format!("{gate}: {own}")]).because(own.because.iter().cloned())
+            }
+            None => cause.because([format!("{gate}: {}", because.what)]),
+        };
+        because.sure_after_ms = None;
+        because.in_the_end = Some(Box::new(cause.next(explain(codes::UNSTABLE), "tells more")));
     }
     verdict
 }
@@ -322,5 +389,15 @@ spec:
         assert!(path.ends_with(end), "{path}");
         let large = asked.iter().find(|it| it.to == "w-1, large packets").expect("it is asked");
         assert!(large.path(&datapath).contains("&request=echo%3Fmsg%3Dxxx"));
+    }
+
+    #[test]
+    fn told_leaves_out_the_packet_that_an_error_quotes() {
+        let (_, asked) = asked("none");
+        let large = asked.iter().find(|it| it.to == "w-1, large packets").expect("it is asked");
+        let quoted = format!("Get \"http://10.244.0.1/{}\": i/o timeout", large.request);
+        assert_eq!(large.told(&quoted), "Get \"http://10.244.0.1/echo?msg=…\": i/o timeout");
+        let other = large.expected.judge(&"y".repeat(LARGE)).expect_err("it is another packet");
+        assert!(other.chars().count() < 120, "{other}");
     }
 }

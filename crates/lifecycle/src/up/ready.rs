@@ -139,17 +139,20 @@ async fn unhealthy(
     .because(found(site, node).await)
     .because(events)
     .because(machine.unmet())
-    .so(meant(kubelet))
     .next(format!("talosctl -n {} logs kubelet", node.address), "shows what it says itself")
     .next(explain(codes::KUBELET_UNHEALTHY), "tells more");
+    let cause = match meant(kubelet) {
+        Some(so) => cause.so(so),
+        None => cause,
+    };
     Verdict::not_yet(Because::new(what).in_the_end(cause))
 }
 
 /// A kubelet that prepares itself pulls its image, and does not say why it gets none.
-fn meant(kubelet: &Service) -> &'static str {
+fn meant(kubelet: &Service) -> Option<&'static str> {
     match kubelet.state.as_str() {
-        "Preparing" => "its image is being pulled; if that lasts, the node does not get it",
-        _ => "",
+        "Preparing" => Some("its image is being pulled; if that lasts, the node does not get it"),
+        _ => None,
     }
 }
 
@@ -216,13 +219,7 @@ async fn whole_cluster(site: &Site) -> Option<Verdict> {
     };
     let ready = slices.iter().flat_map(|slice| slice.items("/endpoints"));
     if ready.filter(|endpoint| endpoint["conditions"]["ready"] == true).count() == 0 {
-        let what = "CoreDNS has no ready endpoint".to_owned();
-        return Some(not_yet(
-            codes::DNS_NOT_READY,
-            "the cluster has no DNS".to_owned(),
-            what,
-            Vec::new(),
-        ));
+        return Some(no_dns(site).await);
     }
     let requests = Scope::all(kube::kind("certificates.k8s.io/v1", "CertificateSigningRequest"));
     let requests = match kube::list(site, &requests).await {
@@ -232,6 +229,21 @@ async fn whole_cluster(site: &Site) -> Option<Verdict> {
     let pending = requests.iter().filter(|it| it.items("/status/conditions").is_empty()).count();
     (pending > 0)
         .then(|| Verdict::not_yet(format!("{pending} certificate requests wait for approval")))
+}
+
+/// Says why CoreDNS serves nobody, down to what its pods say.
+async fn no_dns(site: &Site) -> Verdict {
+    let id = kube::kind("apps/v1", "Deployment").named(Some("kube-system"), "coredns");
+    let behind = match kube::any(site).await {
+        // Reasons end up in the journal and in reports.
+        Ok(cluster) => cluster.why(&id).await.map(|why| why.without_logs().lines()),
+        Err(_) => Ok(Vec::new()),
+    };
+    let behind = behind.unwrap_or_default();
+    let first = behind.first().cloned();
+    let what = first.unwrap_or_else(|| "CoreDNS has no ready endpoint".to_owned());
+    let message = "the cluster has no DNS: CoreDNS has no ready endpoint".to_owned();
+    not_yet(codes::DNS_NOT_READY, message, what, behind.into_iter().skip(1).collect())
 }
 
 fn not_yet(code: Code, message: String, what: String, behind: Vec<String>) -> Verdict {

@@ -42,11 +42,11 @@ pub(super) async fn probe(site: &Site, hands: &Hands) -> Result<Verdict, ActErro
     })
 }
 
-/// What lies behind comes first: it is the cloud's or the scheduler's word.
+/// The pod, the claim that it waits for, and what the cloud says of that.
 fn unusable(because: &Because) -> Cause {
     Cause::new(codes::VOLUME_UNUSABLE, "a probe volume could not be used")
-        .because(because.chain.iter().rev().cloned())
         .because([because.what.clone()])
+        .because(because.chain.iter().cloned())
         .next(explain(codes::VOLUME_UNUSABLE), "tells more")
 }
 
@@ -58,7 +58,12 @@ async fn waiting(site: &Site, phase: Option<&str>, pod: &ObjectId) -> Result<Bec
     let mut because = Because::new(format!("the probe's pod is {}", phase.unwrap_or("not there")));
     for id in [pod, &claim] {
         let why = cluster.why(id).await.map_err(|error| error.failure())?;
-        because = why.lines().into_iter().fold(because, Because::caused_by);
+        for line in why.lines() {
+            // The chain of the pod leads through its claim.
+            if !because.chain.contains(&line) {
+                because = because.caused_by(line);
+            }
+        }
     }
     Ok(because)
 }
