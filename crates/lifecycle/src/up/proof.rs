@@ -7,6 +7,7 @@ use std::time::Duration;
 use addons::probe::{DATAPATH_PORT, Datapath, ProbeKind};
 use engine::{ActError, Hands};
 use events::{Because, Cause, Code, Evidence, Failure, NodeName, Verdict};
+use futures::future::join_all;
 use futures::stream::{self, StreamExt as _};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
@@ -266,37 +267,36 @@ async fn ask(
 const LASTING: [Stage; 7] =
     [Stage::Etcd, Stage::Api, Stage::Cni, Stage::Cloud, Stage::Storage, Stage::Seal, Stage::Gitops];
 
-/// Looks at everything again that must stay so.
+/// Looks at everything again that must stay so: all at once, because what comes and
+/// goes is missed by looks that are far apart.
 pub(super) async fn look(site: &Site) -> Verdict {
+    let nodes = site.plan.nodes.iter();
+    let nodes = join_all(nodes.map(async |node| (node, ready::look(site, node).await)));
+    let gates = join_all(LASTING.map(async |stage| (stage, again(site, stage).await)));
+    let (nodes, gates, rest) = tokio::join!(nodes, gates, others(site));
     // A node that is away makes other gates fail, too: it is told first.
-    for node in &site.plan.nodes {
-        let verdict = ready::look(site, node).await;
-        if !matches!(verdict, Verdict::Ready { .. }) {
-            return unstable(Stage::Ready.as_str(), node_trouble::of(node, verdict));
-        }
-    }
-    for stage in LASTING {
-        let verdict = again(site, stage).await;
-        if let Some(verdict) = verdict.filter(|it| !matches!(it, Verdict::Ready { .. })) {
-            return unstable(stage.as_str(), verdict);
-        }
-    }
-    if Part::metrics(&site.plan).is_some() {
-        let verdict = addon_stage::look_at_metrics(site).await;
-        if !matches!(verdict, Verdict::Ready { .. }) {
-            return unstable(addon_stage::METRICS, verdict);
-        }
-    }
-    if manifests::are_of(&site.plan, Stage::Proof) {
-        let verdict = manifests::look(site, Stage::Proof).await;
-        if !matches!(verdict, Verdict::Ready { .. }) {
-            return unstable(Stage::Proof.as_str(), verdict);
-        }
+    let nodes = nodes
+        .into_iter()
+        .map(|(node, verdict)| (Stage::Ready.as_str(), node_trouble::of(node, verdict)));
+    let gates = gates.into_iter().filter_map(|(stage, verdict)| Some((stage.as_str(), verdict?)));
+    let mut all = nodes.chain(gates).chain(rest);
+    if let Some((gate, verdict)) = all.find(|(_, it)| !matches!(it, Verdict::Ready { .. })) {
+        return unstable(gate, verdict);
     }
     let summary = format!("{}; {} stable", proven(site), site.plan.stability_window);
-    let gates: Vec<_> = LASTING.iter().map(|stage| stage.as_str()).collect();
-    let evidence = Evidence::new(summary).fact("nodes", site.plan.nodes.len());
-    Verdict::ready(evidence.fact("gates", format!("ready, {}", gates.join(", "))))
+    Verdict::ready(Evidence::new(summary).fact("nodes", site.plan.nodes.len()))
+}
+
+/// Asks what has no gate of its own stage: metrics-server, and the last manifests.
+async fn others(site: &Site) -> Vec<(&'static str, Verdict)> {
+    let mut others = Vec::new();
+    if Part::metrics(&site.plan).is_some() {
+        others.push((addon_stage::METRICS, addon_stage::look_at_metrics(site).await));
+    }
+    if manifests::are_of(&site.plan, Stage::Proof) {
+        others.push((Stage::Proof.as_str(), manifests::look(site, Stage::Proof).await));
+    }
+    others
 }
 
 /// Asks the gate of a stage again; none where the cluster file does not ask for it.
