@@ -162,9 +162,9 @@ impl HetznerError {
         }
     }
 
-    /// Returns whether another type or location may have room.
+    /// Returns whether another type or location may do.
     pub fn is_sold_out(&self) -> bool {
-        self.meaning() == Some(Meaning::SoldOut)
+        matches!(self.meaning(), Some(Meaning::SoldOut | Meaning::NotOffered))
     }
 
     /// Returns whether what was asked for is not there.

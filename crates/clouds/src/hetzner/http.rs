@@ -178,7 +178,7 @@ impl Http {
         let Ok(body) = serde_json::from_slice::<ErrorBody>(&answer.body) else {
             return self.not_the_api(attempt, answer);
         };
-        let mut refusal = body.into_refusal(attempt);
+        let mut refusal = body.into_refusal(attempt, answer.status);
         refusal.correlation_id = answer.header("x-correlation-id").map(str::to_owned);
         let limit = RateLimit::of(&answer.headers);
         refusal.pause = limit.map(|limit| limit.pause(self.clock.now()));

@@ -1,8 +1,10 @@
 //! What the words mean that Hetzner refuses a call with.
 //!
-//! One HTTP status stands for several of them, so that only the code counts.
+//! One HTTP status stands for several of them, so that the code counts. The
+//! status decides only for a code that is not known here.
 
 use events::{Arrival, Class};
+use http::StatusCode;
 
 /// What a code means to somebody who has to decide what to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,10 +15,10 @@ pub enum Meaning {
     TooManyCalls,
     /// The backend failed at it, and nobody knows how far it came.
     BackendFailed,
-    /// It was changed while the call was on its way.
-    Changed,
     /// The type is sold out there: another type or location may have room.
     SoldOut,
+    /// The type cannot be ordered, or not any more: another type can.
+    NotOffered,
     /// The name, or another thing that must be unique, is taken.
     Taken,
     /// It is so already.
@@ -44,6 +46,8 @@ pub enum Meaning {
 /// The codes with their meanings, as the public API has them.
 const CODES: &[(&str, Meaning)] = &[
     ("locked", Meaning::Busy),
+    // What networks and load balancers answer while an action runs on them.
+    ("conflict", Meaning::Busy),
     ("maintenance", Meaning::Busy),
     ("robot_unavailable", Meaning::Busy),
     ("rate_limit_exceeded", Meaning::TooManyCalls),
@@ -51,11 +55,12 @@ const CODES: &[(&str, Meaning)] = &[
     ("server_error", Meaning::BackendFailed),
     ("service_error", Meaning::BackendFailed),
     ("timeout", Meaning::BackendFailed),
+    ("unavailable", Meaning::BackendFailed),
     ("unknown_error", Meaning::BackendFailed),
-    ("conflict", Meaning::Changed),
     ("no_space_left_in_location", Meaning::SoldOut),
     ("placement_error", Meaning::SoldOut),
     ("resource_unavailable", Meaning::SoldOut),
+    ("invalid_server_type", Meaning::NotOffered),
     ("uniqueness_error", Meaning::Taken),
     ("firewall_already_applied", Meaning::AlreadyDone),
     ("load_balancer_already_attached", Meaning::AlreadyDone),
@@ -64,6 +69,8 @@ const CODES: &[(&str, Meaning)] = &[
     ("source_port_already_used", Meaning::AlreadyDone),
     ("target_already_defined", Meaning::AlreadyDone),
     ("resource_in_use", Meaning::InUse),
+    // The label selector holds it, and has to be taken away first.
+    ("firewall_managed_by_label_selector", Meaning::InUse),
     ("protected", Meaning::Protected),
     ("firewall_resource_not_found", Meaning::Gone),
     ("not_found", Meaning::Gone),
@@ -72,19 +79,21 @@ const CODES: &[(&str, Meaning)] = &[
     ("token_readonly", Meaning::ReadOnlyToken),
     ("resource_limit_exceeded", Meaning::OverQuota),
     ("cloud_resource_ip_not_allowed", Meaning::Invalid),
-    ("firewall_managed_by_label_selector", Meaning::Invalid),
     ("incompatible_network_type", Meaning::Invalid),
     ("invalid_input", Meaning::Invalid),
     ("invalid_load_balancer_type", Meaning::Invalid),
-    ("invalid_server_type", Meaning::Invalid),
     ("ip_not_available", Meaning::Invalid),
     ("ip_not_owned", Meaning::Invalid),
     ("json_error", Meaning::Invalid),
     ("load_balancer_not_attached_to_network", Meaning::Invalid),
+    ("load_balancer_public_interface_disabled", Meaning::Invalid),
+    ("method_not_allowed", Meaning::Invalid),
     ("missing_ipv4", Meaning::Invalid),
     ("networks_overlap", Meaning::Invalid),
     ("no_subnet_available", Meaning::Invalid),
     ("private_net_only_server", Meaning::Invalid),
+    ("resolve_cloud_private_targets_error", Meaning::Invalid),
+    ("resolve_cloud_public_targets_error", Meaning::Invalid),
     // Despite its name nothing that a wait would end: only support unlocks it.
     ("resource_locked", Meaning::Invalid),
     ("server_not_attached_to_network", Meaning::Invalid),
@@ -101,14 +110,24 @@ impl Meaning {
         known.map_or(Self::Unknown, |(_, meaning)| *meaning)
     }
 
+    /// Returns what a code means that came with a status: a code that is not
+    /// known here says that the backend failed where the status does.
+    pub fn with_status(code: &str, status: StatusCode) -> Self {
+        match Self::of(code) {
+            Self::Unknown if status.is_server_error() => Self::BackendFailed,
+            meaning => meaning,
+        }
+    }
+
     /// Returns what may be done about it.
     pub fn class(self) -> Class {
         match self {
             Self::Busy | Self::BackendFailed | Self::InUse => Class::Transient,
             Self::TooManyCalls => Class::RateLimited { after_ms: None },
             // A second look tells whether what is there is ours.
-            Self::Changed | Self::Taken | Self::AlreadyDone => Class::Conflict,
+            Self::Taken | Self::AlreadyDone => Class::Conflict,
             Self::SoldOut
+            | Self::NotOffered
             | Self::Protected
             | Self::Gone
             | Self::BadToken
@@ -126,8 +145,8 @@ impl Meaning {
             Self::BackendFailed | Self::Unknown => Arrival::Maybe,
             Self::Busy
             | Self::TooManyCalls
-            | Self::Changed
             | Self::SoldOut
+            | Self::NotOffered
             | Self::Taken
             | Self::AlreadyDone
             | Self::InUse
@@ -144,7 +163,7 @@ impl Meaning {
     /// Returns what a person should do about it, where waiting does not help.
     pub fn advice(self) -> Option<&'static str> {
         match self {
-            Self::SoldOut => {
+            Self::SoldOut | Self::NotOffered => {
                 Some("add `fallbacks` with another type or location to the cluster file")
             }
             Self::Taken => Some("rename the cluster, or rename what has the name"),
@@ -160,7 +179,6 @@ impl Meaning {
             Self::Busy
             | Self::TooManyCalls
             | Self::BackendFailed
-            | Self::Changed
             | Self::AlreadyDone
             | Self::InUse
             | Self::Gone
@@ -189,7 +207,7 @@ mod tests {
 
     #[test]
     fn what_the_backend_failed_at_may_have_happened() {
-        for code in ["timeout", "bad_gateway", "server_error", "service_error", "unknown_error"] {
+        for code in ["timeout", "bad_gateway", "server_error", "service_error", "unavailable"] {
             assert_eq!(Meaning::of(code).arrival(), Arrival::Maybe, "{code}");
             assert_eq!(Meaning::of(code).class(), Class::Transient, "{code}");
         }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use events::Class;
+use http::StatusCode;
 use serde::Deserialize;
 
 use super::Meaning;
@@ -13,7 +14,9 @@ use super::Meaning;
 pub struct Refusal {
     /// What was tried.
     pub attempt: String,
-    /// The code, which alone decides what it means.
+    /// The HTTP status.
+    pub status: StatusCode,
+    /// The code, which decides what it means where it is known.
     pub code: String,
     /// The message for people.
     pub message: String,
@@ -45,7 +48,7 @@ struct ErrorObject {
 impl Refusal {
     /// Returns what the code means.
     pub fn meaning(&self) -> Meaning {
-        Meaning::of(&self.code)
+        Meaning::with_status(&self.code, self.status)
     }
 
     /// Returns what may be done about it.
@@ -76,10 +79,11 @@ impl fmt::Display for Refusal {
 // === impl ErrorBody ===
 
 impl ErrorBody {
-    pub(super) fn into_refusal(self, attempt: &str) -> Refusal {
+    pub(super) fn into_refusal(self, attempt: &str, status: StatusCode) -> Refusal {
         let fields = self.error.details.as_ref().map(fields).unwrap_or_default();
         Refusal {
             attempt: attempt.to_owned(),
+            status,
             code: self.error.code,
             message: self.error.message.unwrap_or_default(),
             fields,

@@ -61,13 +61,18 @@ impl Wish for Remove {
     }
 
     async fn send(&self, hetzner: &Hetzner, pass: Pass) -> Result<Made, HetznerError> {
-        let started: Started = match &self.item.release {
+        let started = match &self.item.release {
             Some(body) => {
                 let path = format!("{}/actions/remove_from_resources", self.path());
-                hetzner.post(pass, &path, body).await?
+                hetzner.post::<Started>(pass, &path, body).await
             }
-            None => hetzner.delete(pass, &self.path()).await?,
+            None => hetzner.delete(pass, &self.path()).await,
         };
-        Ok(started.with(self.made()))
+        match started {
+            Ok(started) => Ok(started.with(self.made())),
+            // It went between the look and the call, which is all that was wanted.
+            Err(error) if error.is_gone() => Ok(self.made()),
+            Err(error) => Err(error),
+        }
     }
 }

@@ -21,15 +21,17 @@ async fn refused(reply: Reply) -> HetznerError {
 #[tokio::test]
 async fn the_code_decides() {
     for (code, class, arrival) in [
-        ("conflict", Class::Conflict, Arrival::No),
         ("uniqueness_error", Class::Conflict, Arrival::No),
         ("server_already_attached", Class::Conflict, Arrival::No),
         ("target_already_defined", Class::Conflict, Arrival::No),
         ("locked", Class::Transient, Arrival::No),
+        ("conflict", Class::Transient, Arrival::No),
+        ("firewall_managed_by_label_selector", Class::Transient, Arrival::No),
         ("maintenance", Class::Transient, Arrival::No),
         ("resource_in_use", Class::Transient, Arrival::No),
         ("timeout", Class::Transient, Arrival::Maybe),
         ("server_error", Class::Transient, Arrival::Maybe),
+        ("unavailable", Class::Transient, Arrival::Maybe),
         ("rate_limit_exceeded", Class::RateLimited { after_ms: None }, Arrival::No),
         ("resource_unavailable", Class::Permanent, Arrival::No),
         ("placement_error", Class::Permanent, Arrival::No),
@@ -46,8 +48,23 @@ async fn the_code_decides() {
 }
 
 #[tokio::test]
+async fn an_unknown_code_is_retried_if_its_status_says_that_the_backend_failed() {
+    for (status, class) in [(500, Class::Transient), (503, Class::Transient)] {
+        let error = refused(json(status, &wire::error("an_error_of_tomorrow", "no"))).await;
+        assert_eq!((error.class(), error.arrival()), (class, Arrival::Maybe), "{status}");
+    }
+    let error = refused(json(503, &wire::error("resource_limit_exceeded", "no"))).await;
+    assert_eq!(error.class(), Class::Permanent, "a known code counts, whatever the status");
+}
+
+#[tokio::test]
 async fn what_is_sold_out_may_be_had_elsewhere() {
-    for code in ["resource_unavailable", "placement_error", "no_space_left_in_location"] {
+    for code in [
+        "resource_unavailable",
+        "placement_error",
+        "no_space_left_in_location",
+        "invalid_server_type",
+    ] {
         let error = refused(json(422, &wire::error(code, "no room"))).await;
         assert!(error.is_sold_out(), "{code}");
     }

@@ -46,6 +46,9 @@ fn cause(error: &HetznerError) -> Option<Cause> {
         (_, Some(Meaning::SoldOut)) => {
             (codes::SOLD_OUT, "none of the wanted server types is available".to_owned())
         }
+        (_, Some(Meaning::NotOffered)) => {
+            (codes::SOLD_OUT, "the server type cannot be ordered".to_owned())
+        }
         _ => return None,
     };
     Some(Cause::new(code, message).because([error.to_string()]).next(explain(code), "tells more"))
