@@ -102,6 +102,10 @@ pub struct HealthCheck {
 /// A request of a health check, and what has to be answered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HttpCheck {
+    /// The Host header; none is sent where there is none. Creating a load
+    /// balancer requires the field, so it is written as null.
+    #[serde(default)]
+    pub domain: Option<String>,
     /// The path.
     pub path: String,
     /// A text that has to be in the answer.

@@ -187,9 +187,10 @@ impl Service {
         self.settled() == other.settled()
     }
 
-    /// A text of no characters has to be in any answer.
+    /// A text of no characters has to be in any answer, and an empty domain is none.
     fn settled(&self) -> Self {
         let settle = |http: HttpCheck| HttpCheck {
+            domain: http.domain.filter(|text| !text.is_empty()),
             response: http.response.filter(|text| !text.is_empty()),
             ..http
         };

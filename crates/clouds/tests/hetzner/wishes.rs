@@ -142,6 +142,7 @@ fn service(status: &str) -> Service {
             timeout: 2,
             retries: 2,
             http: Some(HttpCheck {
+                domain: None,
                 path: "/version".to_owned(),
                 response: None,
                 status_codes: vec![status.to_owned()],
@@ -165,7 +166,9 @@ async fn a_load_balancer_is_made_then_attached_then_given_targets() {
     let answer = json!({ "load_balancer": bare, "action": wire::action(9, "running") });
     let (seen, made) = send(&wish, &answer).await;
     assert_eq!(seen.line, "POST /load_balancers");
-    assert_eq!(seen.body["services"][0]["health_check"]["http"]["status_codes"], json!(["401"]));
+    let http = &seen.body["services"][0]["health_check"]["http"];
+    assert_eq!(http["status_codes"], json!(["401"]));
+    assert_eq!(http.get("domain"), Some(&Value::Null), "required, and null sends no Host header");
     assert_eq!(made, Made::id("load balancer", "4").action("9"));
 
     let balancer = ours::<LoadBalancer>(&bare).await;

@@ -185,6 +185,7 @@ fn labels(set: &LabelSet) -> Labels {
 /// check of the port alone is also passed by one that hangs.
 fn service(balancer: &LoadBalancerPlan) -> Service {
     let http = HttpCheck {
+        domain: None,
         path: "/version".to_owned(),
         response: None,
         status_codes: vec!["401".to_owned()],
