@@ -2,15 +2,10 @@
 
 use std::fmt;
 
-use events::{Call, Made};
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
-use super::answer::{Started, made};
-use super::client::Pass;
-use super::creation::Creation;
-use super::{Hetzner, HetznerError, Id, Kind, Ours, Resource, Server, Wish};
+use super::{Id, Kind, Resource, Server};
 use crate::Labels;
 
 /// A firewall.
@@ -92,28 +87,6 @@ pub struct Selector {
     pub selector: String,
 }
 
-/// The wish for a firewall.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CreateFirewall {
-    /// Its name.
-    pub name: String,
-    /// What it lets through.
-    pub rules: Vec<Rule>,
-    /// Which servers it is put on, by their labels, now and later.
-    pub selector: String,
-    /// Its labels; the cluster's id is added.
-    pub labels: Labels,
-}
-
-/// The wish that a firewall has just these rules.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SetRules {
-    /// The firewall.
-    pub firewall: Ours<Firewall>,
-    /// What it lets through.
-    pub rules: Vec<Rule>,
-}
-
 // === impl Firewall ===
 
 impl Resource for Firewall {
@@ -138,17 +111,10 @@ impl Firewall {
     pub fn lets_through(&self, rules: &[Rule]) -> bool {
         normal(&self.rules) == normal(rules)
     }
-
-    /// Returns whether it is put on the servers with these labels.
-    pub fn covers(&self, selector: &str) -> bool {
-        self.applied_to.iter().any(|to| match to {
-            AppliedTo::LabelSelector { label_selector } => label_selector.selector == selector,
-            AppliedTo::Server { .. } => false,
-        })
-    }
 }
 
-fn normal(rules: &[Rule]) -> Vec<Rule> {
+/// Returns rules in one order and without what they are called.
+pub(super) fn normal(rules: &[Rule]) -> Vec<Rule> {
     let sorted = |mut rule: Rule| {
         rule.source_ips.sort();
         rule.destination_ips.sort();
@@ -171,64 +137,10 @@ impl fmt::Display for Rule {
     }
 }
 
-// === impl CreateFirewall ===
-
-impl CreateFirewall {
-    /// Returns what is different about a firewall that is there.
-    pub fn differences(&self, there: &Firewall) -> Vec<String> {
-        let (is, wanted) = (normal(&there.rules), normal(&self.rules));
-        let closed = wanted.iter().filter(|rule| !is.contains(rule));
-        let open = is.iter().filter(|rule| !wanted.contains(rule));
-        let uncovered = format!("it is not put on servers with {}", self.selector);
-        closed
-            .map(|rule| format!("it does not let {rule}"))
-            .chain(open.map(|rule| format!("it lets {rule}")))
-            .chain((!there.covers(&self.selector)).then_some(uncovered))
-            .collect()
-    }
-}
-
-impl Creation for CreateFirewall {
-    type Resource = Firewall;
-
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn labels(&self) -> &Labels {
-        &self.labels
-    }
-
-    fn body(&self, labels: &Labels) -> Value {
-        let label_selector = Selector { selector: self.selector.clone() };
-        let apply_to = [AppliedTo::LabelSelector { label_selector }];
-        json!({ "name": self.name, "labels": labels, "rules": self.rules, "apply_to": apply_to })
-    }
-}
-
-// === impl SetRules ===
-
-impl Wish for SetRules {
-    fn call(&self) -> Call {
-        let body = json!({ "rules": self.rules });
-        super::wish::idempotent("set rules of firewall", &self.firewall.name, &body)
-    }
-
-    async fn look(&self, hetzner: &Hetzner) -> Result<Option<Made>, HetznerError> {
-        let there = hetzner.get(self.firewall.id).await?;
-        Ok(there.filter(|there| there.lets_through(&self.rules)).map(|there| made(&there)))
-    }
-
-    async fn send(&self, hetzner: &Hetzner, pass: Pass) -> Result<Made, HetznerError> {
-        let path = format!("/firewalls/{}/actions/set_rules", self.firewall.id);
-        let started: Started = hetzner.post(pass, &path, &json!({ "rules": self.rules })).await?;
-        Ok(started.on(&*self.firewall))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     fn rule(port: &str, sources: &[&str]) -> Rule {
         Rule {
@@ -256,25 +168,6 @@ mod tests {
         assert!(there.lets_through(&wanted));
         assert!(!there.lets_through(&wanted[..1]));
         assert!(!there.lets_through(&[rule("50000", &["0.0.0.0/0"]), wanted[1].clone()]));
-    }
-
-    #[test]
-    fn differences_name_what_is_open_and_what_is_closed() {
-        let there = firewall(vec![rule("22", &["0.0.0.0/0"]), rule("6443", &["192.0.2.0/24"])]);
-        let wish = CreateFirewall {
-            name: "demo".to_owned(),
-            rules: vec![rule("6443", &["192.0.2.0/24"]), rule("50000", &["192.0.2.0/24"])],
-            selector: "a=b".to_owned(),
-            labels: Labels::new(),
-        };
-        assert_eq!(
-            wish.differences(&there),
-            [
-                "it does not let tcp 50000 in from 192.0.2.0/24",
-                "it lets tcp 22 in from 0.0.0.0/0",
-                "it is not put on servers with a=b"
-            ]
-        );
     }
 
     #[test]

@@ -170,14 +170,21 @@ impl Inventory {
             .then_some(Proof::MadeForOurServer)
     }
 
-    /// What a firewall is to be taken off: not somebody else's server, which
-    /// would stand open.
+    /// What a firewall is to be taken off next: not somebody else's server, which
+    /// would stand open. Label selectors come first and alone, because Hetzner
+    /// refuses to take it off a server that a selector means.
     fn to_take_off(&self, firewall: &Firewall) -> Vec<AppliedTo> {
-        let may_go = |to: &AppliedTo| match to {
-            AppliedTo::LabelSelector { .. } => true,
+        let applied = || firewall.applied_to.iter();
+        let selectors: Vec<_> =
+            applied().filter(|to| matches!(to, AppliedTo::LabelSelector { .. })).cloned().collect();
+        if !selectors.is_empty() {
+            return selectors;
+        }
+        let is_ours = |to: &&AppliedTo| match to {
+            AppliedTo::LabelSelector { .. } => false,
             AppliedTo::Server { server } => self.owns(server.id),
         };
-        firewall.applied_to.iter().filter(|to| may_go(to)).cloned().collect()
+        applied().filter(is_ours).cloned().collect()
     }
 
     fn owns(&self, id: Id<Server>) -> bool {

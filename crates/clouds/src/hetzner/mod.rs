@@ -10,7 +10,8 @@
 //!
 //! Every change is a [`Wish`]: the call for the journal, the look that tells
 //! whether it is so already, and the one request. [`Hetzner`] itself only looks.
-//! Errors go by Hetzner's own codes ([`Meaning`]), never by the HTTP status.
+//! Errors go by Hetzner's own codes ([`Meaning`]); the HTTP status counts only
+//! for a code that is not known here.
 
 mod action;
 mod answer;
@@ -20,6 +21,7 @@ mod client;
 mod creation;
 mod error;
 mod firewall;
+mod firewall_wish;
 mod http;
 mod id;
 mod image;
@@ -47,9 +49,8 @@ pub use action::{Action, ActionError, ActionStatus};
 pub use catalogue::{Deprecation, LoadBalancerType, Location, Offer, Sale, ServerType};
 pub use client::{Hetzner, Pass};
 pub use error::HetznerError;
-pub use firewall::{
-    AppliedTo, CreateFirewall, Direction, Firewall, Rule, Selector, ServerRef, SetRules,
-};
+pub use firewall::{AppliedTo, Direction, Firewall, Rule, Selector, ServerRef};
+pub use firewall_wish::{ApplyFirewall, CreateFirewall, SetRules};
 pub use id::Id;
 pub use image::{Architecture, Image, ImageStatus};
 pub use inventory::{Holder, Inventory, Stranger};

@@ -170,6 +170,11 @@ impl Server {
         v4.or_else(|| self.public_net.ipv6.as_ref().and_then(first))
     }
 
+    /// Returns whether a firewall is put on it, in force or not yet.
+    pub fn has_firewall(&self, firewall: Id<Firewall>) -> bool {
+        self.public_net.firewalls.iter().any(|state| state.id == firewall)
+    }
+
     /// Returns whether a firewall is in force on it.
     pub fn is_behind(&self, firewall: Id<Firewall>) -> bool {
         let in_force = |state: &FirewallState| state.id == firewall && state.status == "applied";

@@ -102,6 +102,7 @@ fn project() -> Vec<Reply> {
     network["load_balancers"] = json!([4, 40, 41]);
     let to = json!([
         { "type": "label_selector", "label_selector": { "selector": "a=b" } },
+        { "type": "server", "server": { "id": 7 } },
         { "type": "server", "server": { "id": 71 } },
     ]);
     vec![
@@ -245,7 +246,7 @@ async fn a_firewall_is_taken_off_before_it_is_deleted() {
     let seen = api.seen();
     assert_eq!(seen[1].line, "POST /firewalls/3/actions/remove_from_resources");
     let body = json!({ "remove_from": [selector] });
-    assert_eq!(seen[1].body, body, "but not off somebody else's server");
+    assert_eq!(seen[1].body, body, "selectors alone, and never somebody else's server");
 
     let again = Api::playing({
         let mut replies = project();
@@ -258,6 +259,17 @@ async fn a_firewall_is_taken_off_before_it_is_deleted() {
     let permit = permits.call(firewall.call()).await;
     client.send(permit, &removal(&firewall)).await.unwrap();
     assert_eq!(api.lines().last().unwrap(), "DELETE /firewalls/3");
+}
+
+#[tokio::test]
+async fn what_goes_between_the_look_and_the_call_is_removed() {
+    let items = items().await;
+    let cases = [(&items[0], "not_found"), (&items[5], "firewall_resource_not_found")];
+    for (item, code) in cases {
+        let api = Api::playing([json(404, &wire::error(code, "is not there"))]).await;
+        let permit = Permits::new().call(item.call()).await;
+        api.client().send(permit, &removal(item)).await.unwrap();
+    }
 }
 
 #[tokio::test]

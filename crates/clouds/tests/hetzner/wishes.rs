@@ -3,10 +3,10 @@
 
 use clouds::Labels;
 use clouds::hetzner::{
-    AddSubnet, AddTarget, AttachLoadBalancer, AttachServer, CreateFirewall, CreateLoadBalancer,
-    CreateNetwork, CreateServer, CreateSshKey, Direction, Firewall, HealthCheck, HttpCheck, Id,
-    Listed, LoadBalancer, Network, Ours, PowerOn, PublicAddresses, Resource, Rule, Server, Service,
-    SetRules, SetService, Wish,
+    AddSubnet, AddTarget, ApplyFirewall, AttachLoadBalancer, AttachServer, CreateFirewall,
+    CreateLoadBalancer, CreateNetwork, CreateServer, CreateSshKey, Direction, Firewall,
+    HealthCheck, HttpCheck, Id, Listed, LoadBalancer, Network, Ours, PowerOn, PublicAddresses,
+    Resource, Rule, Server, Service, SetRules, SetService, Wish,
 };
 use events::{CallClass, Made};
 use serde_json::{Value, json};
@@ -100,24 +100,17 @@ fn rule(port: &str) -> Rule {
 }
 
 #[tokio::test]
-async fn a_firewall_is_put_on_servers_to_come() {
-    let selector = "seaworthy.dev/cluster-id=x";
-    let wish = CreateFirewall {
-        name: "demo".to_owned(),
-        rules: vec![rule("6443")],
-        selector: selector.to_owned(),
-        labels: labels(),
-    };
-    let to = json!([{ "type": "label_selector", "label_selector": { "selector": selector } }]);
-    let there = wire::firewall(3, "demo", &to, &wire::labels());
+async fn a_firewall_is_made_without_a_label_selector() {
+    let wish =
+        CreateFirewall { name: "demo".to_owned(), rules: vec![rule("6443")], labels: labels() };
+    let there = wire::firewall(3, "demo", &json!([]), &wire::labels());
     let actions = [wire::action(8, "running"), wire::action(9, "running")];
     let (seen, made) = send(&wish, &json!({ "firewall": there, "actions": actions })).await;
     assert_eq!(seen.line, "POST /firewalls");
-    assert_eq!(seen.body["apply_to"], to);
+    assert!(seen.body.get("apply_to").is_none(), "each server is ordered with its firewall");
     assert_eq!(seen.body["labels"], wire::labels());
     assert_eq!(made, Made::id("firewall", "3").action("8").action("9"));
     let firewall = ours::<Firewall>(&there).await;
-    assert!(firewall.covers(selector) && !firewall.covers("other=x"));
 
     let wish = SetRules { firewall: firewall.clone(), rules: vec![rule("50000")] };
     assert_eq!(wish.call().class, CallClass::Idempotent);
@@ -127,6 +120,21 @@ async fn a_firewall_is_put_on_servers_to_come() {
     assert_eq!(seen.body["rules"][0]["port"], "50000");
     let wish = SetRules { firewall, rules: vec![rule("6443")] };
     assert!(look(&wish, &json!({ "firewall": there })).await.is_some());
+}
+
+#[tokio::test]
+async fn a_firewall_is_put_on_a_server_that_has_lost_it() {
+    let firewall = ours(&wire::firewall(3, "demo", &json!([]), &wire::labels())).await;
+    let there = wire::server(7, "demo-cp-1", "off", &wire::labels());
+    let wish = ApplyFirewall { firewall, server: ours(&there).await };
+    assert!(look(&wish, &json!({ "server": there })).await.is_some());
+    let mut bare = there.clone();
+    bare["public_net"]["firewalls"] = json!([]);
+    assert_eq!(look(&wish, &json!({ "server": bare })).await, None);
+    let (seen, _) = send(&wish, &json!({ "actions": [wire::action(9, "running")] })).await;
+    assert_eq!(seen.line, "POST /firewalls/3/actions/apply_to_resources");
+    let to = json!([{ "type": "server", "server": { "id": 7 } }]);
+    assert_eq!(seen.body, json!({ "apply_to": to }));
 }
 
 fn service(status: &str) -> Service {

@@ -30,7 +30,7 @@ pub(crate) struct Wanted<'a> {
 pub(crate) struct Parts {
     pub(crate) image: Id<Image>,
     pub(crate) ssh_key: Id<SshKey>,
-    pub(crate) firewall: Id<Firewall>,
+    pub(crate) firewall: Ours<Firewall>,
     pub(crate) placement_group: Option<Id<PlacementGroup>>,
 }
 
@@ -82,7 +82,6 @@ impl<'a> Wanted<'a> {
         Some(CreateFirewall {
             name: firewall.name.clone(),
             rules: firewall.rules.iter().map(|rule| self.rule(rule)).collect(),
-            selector: LabelSet::cluster_selector(self.plan.id),
             labels: self.labels(),
         })
     }
@@ -127,7 +126,7 @@ impl<'a> Wanted<'a> {
             location: offer.location.to_string(),
             image: parts.image,
             ssh_keys: vec![parts.ssh_key],
-            firewalls: vec![parts.firewall],
+            firewalls: vec![parts.firewall.id],
             placement_group: parts.placement_group,
             public: PublicAddresses { ipv4: self.plan.public_ipv4, ipv6: self.plan.public_ipv6 },
             labels: labels(&self.plan.labels.of_node(node)),

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use clouds::Host;
 use clouds::hetzner::{
-    AttachServer, Firewall, Id, Network, Ours, PlacementGroup, PowerOn, Server, ServerStatus,
-    SshKey,
+    ApplyFirewall, AttachServer, Firewall, Id, Network, Ours, PlacementGroup, PowerOn, Server,
+    ServerStatus, SshKey,
 };
 use engine::{ActError, Hands};
 use events::{Because, Cause, Evidence, Failure, Verdict};
@@ -31,26 +31,35 @@ pub(super) async fn machine_of(site: &Site, node: &NodePlan) -> Result<Host, Act
 }
 
 /// Makes the server, puts it at its address and turns it on: in this order, so
-/// that it never boots outside its network.
+/// that it never boots outside its network or without its firewall.
 pub(super) async fn act(site: &Site, hands: &Hands, node: &NodePlan) -> Result<(), ActError> {
     if matches!(site.ground, Ground::Machines(_)) {
         return Ok(());
     }
     let clerk = site.clerk(hands);
     let network: Ours<Network> = clerk.there(&site.plan.cluster.to_string()).await?;
-    create(site, hands, node).await?;
+    let parts = parts(site, clerk, node).await?;
+    create(site, hands, node, &parts).await?;
     let server: Ours<Server> = clerk.there(&node.name).await?;
+    if !server.has_firewall(parts.firewall.id) {
+        let firewall = parts.firewall;
+        clerk.ensure(ApplyFirewall { firewall, server: server.clone() }).await?;
+    }
     let attach = AttachServer { server: server.clone(), network: network.id, ip: node.address };
     clerk.ensure(attach).await?;
     clerk.ensure(PowerOn { server }).await
 }
 
 /// Takes the first offer that is not sold out.
-async fn create(site: &Site, hands: &Hands, node: &NodePlan) -> Result<(), ActError> {
+async fn create(
+    site: &Site,
+    hands: &Hands,
+    node: &NodePlan,
+    parts: &Parts,
+) -> Result<(), ActError> {
     let clerk = site.clerk(hands);
-    let parts = parts(site, clerk, node).await?;
     let mut sold_out = Vec::new();
-    for wish in site.wanted().servers(node, &parts) {
+    for wish in site.wanted().servers(node, parts) {
         let offer = format!("{} in {}", wish.server_type, wish.location);
         match clerk.ensure(wish).await {
             Ok(()) => return Ok(()),
@@ -81,7 +90,7 @@ async fn parts(site: &Site, clerk: Clerk<'_>, node: &NodePlan) -> Result<Parts, 
     Ok(Parts {
         image: image.ok_or_else(|| Failure::permanent("the image was not looked for"))?,
         ssh_key: key.id,
-        firewall: firewall.id,
+        firewall,
         placement_group: group.map(|group| group.id),
     })
 }
