@@ -37,8 +37,10 @@ impl Machines for Inhabitants {
     }
 
     fn gone(&self, machine: &Machine) {
-        if let Some(node) = self.lives.all().nodes.remove(&machine.name) {
-            node.power_off();
+        let node = self.lives.all().nodes.remove(&machine.name);
+        if let Some(node) = node {
+            node.destroy();
+            self.neighbourhood.gone(node.facts());
         }
     }
 }

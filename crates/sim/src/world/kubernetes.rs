@@ -1,7 +1,7 @@
 //! The Kubernetes of one cluster: one store, served on every control plane,
 //! with a kubelet for every node.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
@@ -31,6 +31,9 @@ pub(super) struct Kubernetes {
     central: Vec<AbortHandle>,
     /// What runs on each node, by its address.
     running: BTreeMap<Ipv4Addr, Vec<AbortHandle>>,
+    /// The addresses of the machines that it was ever on and that still exist,
+    /// whether they run or not.
+    machines: BTreeSet<Ipv4Addr>,
     joined: u8,
 }
 
@@ -51,6 +54,7 @@ impl Kubernetes {
             lives,
             central: Vec::new(),
             running: BTreeMap::new(),
+            machines: BTreeSet::new(),
             joined: 0,
         }
     }
@@ -104,6 +108,12 @@ impl Kubernetes {
         }
     }
 
+    /// Forgets a machine that is gone for good, and says whether others are left.
+    pub(super) fn outlives(&mut self, node: &NodeFacts) -> bool {
+        let was_here = self.machines.remove(&node.address);
+        !was_here || !self.machines.is_empty()
+    }
+
     /// Returns all objects of all kinds.
     pub(super) fn objects(&self) -> Vec<Arc<Value>> {
         let resources = self.kube.resources();
@@ -111,6 +121,7 @@ impl Kubernetes {
     }
 
     fn keep(&mut self, node: &NodeFacts, task: &JoinHandle<()>) {
+        self.machines.insert(node.address);
         self.running.entry(node.address).or_default().push(task.abort_handle());
     }
 

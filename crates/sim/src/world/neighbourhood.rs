@@ -66,6 +66,11 @@ impl Neighbourhood {
         let _ = self.cloud.set(cloud);
     }
 
+    /// A machine is gone for good. Kubernetes ends with the last of its machines.
+    pub(super) fn gone(&self, node: &NodeFacts) {
+        self.all().retain(|_, kubernetes| kubernetes.outlives(node));
+    }
+
     /// Returns what there is in every cluster.
     pub(super) fn inventory(&self) -> Vec<ClusterInventory> {
         let kubernetes = self.all();
@@ -116,9 +121,12 @@ impl Surroundings for Neighbourhood {
     }
 
     fn kubernetes_down(&self, node: &NodeFacts) {
-        for kubernetes in self.all().values_mut() {
-            kubernetes.leave(node);
-        }
+        let mut all = self.all();
+        all.values_mut().for_each(|kubernetes| kubernetes.leave(node));
+        // Controllers of a Kubernetes whose etcd is gone would go on in the cloud.
+        let lost: BTreeMap<_, _> =
+            self.clusters.all().into_iter().map(|(id, it)| (id, it.lost_etcds())).collect();
+        all.retain(|(id, life), _| lost.get(id).is_none_or(|lost| lost == life));
     }
 }
 

@@ -125,6 +125,12 @@ impl Node {
         self.machine.power_off();
     }
 
+    /// Takes the node away for good: its disk goes with it, and the data of
+    /// its etcd member.
+    pub fn destroy(&self) {
+        self.machine.destroy();
+    }
+
     /// Switches a node on again that was off.
     pub fn power_on(&self) {
         self.machine.power_on();

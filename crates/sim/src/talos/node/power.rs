@@ -49,6 +49,12 @@ impl Machine {
         self.end(Stage::Off);
     }
 
+    /// Takes the machine away for good, with its disk.
+    pub(super) fn destroy(&self) {
+        self.wipe(Wipe { state: true, ephemeral: true, graceful: false });
+        self.end(Stage::Off);
+    }
+
     /// Stops in an orderly way because of a call, wipes what is to be wiped,
     /// and goes on.
     pub(in crate::talos) fn stop(
