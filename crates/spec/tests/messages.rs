@@ -731,6 +731,11 @@ fn door_cases() -> Vec<Case> {
             )],
         ),
         case(
+            Rule::BadValue,
+            HETZNER,
+            &[("type: cax11", "type: cax11, loadBalancer: { healthCheck: { retries: 0 } }")],
+        ),
+        case(
             Rule::ProofTooShort,
             HETZNER,
             &[("  addons:", "  timeouts: { proof: 5m }\n  stabilityWindow: 10m\n  addons:")],

@@ -66,9 +66,9 @@ fn a_load_balancer_is_what_was_asked_for() {
     assert!(balancer("{}").is_some());
     assert!(balancer("{ enabled: false }").is_none());
     let asked =
-        balancer("{ type: lb21, healthCheck: { interval: 15s, retries: 0 } }").expect("one");
+        balancer("{ type: lb21, healthCheck: { interval: 15s, retries: 1 } }").expect("one");
     assert_eq!(asked.balancer_type, LoadBalancerType::Lb21);
-    assert_eq!((asked.interval, asked.retries), (Duration::from_secs(15), 0));
+    assert_eq!((asked.interval, asked.retries), (Duration::from_secs(15), 1));
     assert_eq!(asked.timeout, Duration::from_secs(2));
 }
 

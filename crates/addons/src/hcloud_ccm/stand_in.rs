@@ -20,6 +20,8 @@ pub struct Values {
     pub routes_for: Option<IpNet>,
     /// Where load balancers are made.
     pub location: String,
+    /// The type of load balancers that do not name one.
+    pub load_balancer_type: String,
     /// Where it reaches the API before services work: `KubePrism` on Talos.
     pub api: SocketAddr,
     /// How many control planes there are, which decides about the replicas.
@@ -102,6 +104,7 @@ fn environment(values: &Values) -> Value {
         { "name": "HCLOUD_NETWORK", "valueFrom": from("network") },
         { "name": "HCLOUD_NETWORK_ROUTES_ENABLED", "value": values.routes_for.is_some().to_string() },
         { "name": "HCLOUD_LOAD_BALANCERS_LOCATION", "value": values.location },
+        { "name": "HCLOUD_LOAD_BALANCERS_TYPE", "value": values.load_balancer_type },
         { "name": "KUBERNETES_SERVICE_HOST", "value": values.api.ip().to_string() },
         { "name": "KUBERNETES_SERVICE_PORT", "value": values.api.port().to_string() },
     ])

@@ -29,6 +29,7 @@ pub(crate) fn hcloud_ccm() -> Rendered {
         namespace: "kube-system".into(),
         routes_for: Some("10.0.128.0/17".parse().unwrap()),
         location: "fsn1".into(),
+        load_balancer_type: "lb11".into(),
         api: "127.0.0.1:7445".parse().unwrap(),
         control_planes: 3,
     };

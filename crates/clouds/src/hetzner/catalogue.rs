@@ -59,6 +59,11 @@ pub enum Sale {
     },
     /// It is sold out there, for now.
     SoldOut,
+    /// It has ended there, for good.
+    Ended {
+        /// When.
+        since: Timestamp,
+    },
     /// It is not sold there.
     NotSold {
         /// Where it is.
@@ -91,17 +96,24 @@ impl Listed for LoadBalancerType {
 }
 
 impl ServerType {
-    /// Returns whether it can be had in a location.
-    pub fn sale(&self, location: &str) -> Sale {
-        match self.locations.iter().find(|offer| offer.name == location) {
-            None => Sale::NotSold {
-                sold_in: self.locations.iter().map(|offer| offer.name.clone()).collect(),
-            },
-            Some(offer) if !offer.available => Sale::SoldOut,
-            Some(offer) => Sale::Available {
-                until: offer.deprecation.as_ref().map(|end| end.unavailable_after),
-            },
+    /// Returns whether it can be had in a location now. Hetzner goes on listing a
+    /// type that has ended, and may call it available.
+    pub fn sale(&self, location: &str, now: Timestamp) -> Sale {
+        let Some(offer) = self.locations.iter().find(|offer| offer.name == location) else {
+            let current = self.locations.iter().filter(|offer| !offer.has_ended(now));
+            return Sale::NotSold { sold_in: current.map(|offer| offer.name.clone()).collect() };
+        };
+        match offer.deprecation.as_ref().map(|end| end.unavailable_after) {
+            Some(since) if since <= now => Sale::Ended { since },
+            _ if !offer.available => Sale::SoldOut,
+            until => Sale::Available { until },
         }
+    }
+}
+
+impl Offer {
+    fn has_ended(&self, now: Timestamp) -> bool {
+        self.deprecation.as_ref().is_some_and(|end| end.unavailable_after <= now)
     }
 }
 

@@ -125,12 +125,16 @@ async fn types_are_sold_per_location() {
     let api = Api::playing([json(200, &wire::list("server_types", &[cax11]))]).await;
     let types = api.client().server_types().await.unwrap();
     assert_eq!(types[0].architecture, Architecture::Arm);
-    assert_eq!(types[0].sale("fsn1"), Sale::Available { until: None });
-    assert_eq!(types[0].sale("nbg1"), Sale::SoldOut);
     let end = "2026-12-01T00:00:00Z".parse().unwrap();
-    assert_eq!(types[0].sale("hel1"), Sale::Available { until: Some(end) });
+    let now = "2026-11-30T23:59:59Z".parse().unwrap();
+    assert_eq!(types[0].sale("fsn1", now), Sale::Available { until: None });
+    assert_eq!(types[0].sale("nbg1", now), Sale::SoldOut);
+    assert_eq!(types[0].sale("hel1", now), Sale::Available { until: Some(end) });
     let sold_in = ["fsn1", "nbg1", "hel1"].map(str::to_owned).to_vec();
-    assert_eq!(types[0].sale("ash"), Sale::NotSold { sold_in });
+    assert_eq!(types[0].sale("ash", now), Sale::NotSold { sold_in });
+    assert_eq!(types[0].sale("hel1", end), Sale::Ended { since: end }, "though it is listed");
+    let sold_in = ["fsn1", "nbg1"].map(str::to_owned).to_vec();
+    assert_eq!(types[0].sale("ash", end), Sale::NotSold { sold_in });
 }
 
 #[tokio::test]

@@ -23,6 +23,10 @@ use crate::{GitAccess, Site, Source};
 /// Talos serves the API on every node, before services work.
 const KUBE_PRISM: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7445);
 
+/// The type of load balancers that Services get which do not name one. The cloud
+/// controller takes the same by default, and warns that it will have to be named.
+const LOAD_BALANCER_TYPE: &str = "lb11";
+
 /// The addon behind a stage.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part<'a> {
@@ -129,6 +133,7 @@ fn without_secrets(
             namespace,
             routes_for: Some(IpNet::V4(plan.network.pods.net())),
             location,
+            load_balancer_type: LOAD_BALANCER_TYPE.to_owned(),
             api: KUBE_PRISM,
             control_planes,
         }),

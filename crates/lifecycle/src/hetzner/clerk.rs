@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use clouds::hetzner::{Action, ActionStatus, Hetzner, Id, Ours, Resource, Wish};
+use clouds::hetzner::{Action, ActionError, ActionStatus, Hetzner, Id, Ours, Resource, Wish};
 use engine::{ActError, Ensured, Hands, Sight};
 use events::{Failure, Made};
 
-use super::refusal::{act_error, send_error};
+use super::refusal::{act_error, meant, send_error};
 
 /// Brings the wishes of one unit to Hetzner.
 #[derive(Clone, Copy)]
@@ -57,7 +57,7 @@ impl Clerk<'_> {
         while !actions.is_empty() {
             let now = self.hetzner.actions(&actions).await.map_err(act_error)?;
             if let Some(failed) = now.iter().find(|it| it.status == ActionStatus::Error) {
-                return Err(Failure::transient(failure(failed)).into());
+                return Err(failure(failed));
             }
             if now.iter().all(|it| it.status == ActionStatus::Success) {
                 break;
@@ -70,7 +70,14 @@ impl Clerk<'_> {
     }
 }
 
-fn failure(action: &Action) -> String {
+/// An action that failed may work when it is tried again, unless what it says
+/// has a cause of its own: then a fallback is tried, or a person is asked.
+fn failure(action: &Action) -> ActError {
     let said = action.error.as_ref().map(|it| format!(": {} ({})", it.message, it.code));
-    format!("Hetzner could not {}{}", action.command, said.unwrap_or_default())
+    let message = format!("Hetzner could not {}{}", action.command, said.unwrap_or_default());
+    let meaning = action.error.as_ref().map(ActionError::meaning);
+    match meaning.and_then(|meaning| meant(meaning, &message)) {
+        Some(cause) => cause.into(),
+        None => Failure::transient(message).into(),
+    }
 }

@@ -30,28 +30,29 @@ pub(super) fn send_error(error: &HetznerError) -> SendError {
 
 /// Returns the cause that an answer stands for, where waiting does not help.
 fn cause(error: &HetznerError) -> Option<Cause> {
-    let (code, message) = match (error, error.meaning()) {
-        (HetznerError::Foreign { kind, name, .. }, _) => {
-            (codes::NOT_OURS, format!("{kind} {name} exists and is not ours"))
-        }
-        (_, Some(Meaning::BadToken)) => {
-            (codes::TOKEN_REFUSED, "Hetzner does not accept the token".to_owned())
-        }
-        (_, Some(Meaning::ReadOnlyToken)) => {
-            (codes::TOKEN_READ_ONLY, "the token may only read".to_owned())
-        }
-        (_, Some(Meaning::OverQuota)) => {
-            (codes::PROJECT_LIMIT, "the project's limit is reached".to_owned())
-        }
-        (_, Some(Meaning::SoldOut)) => {
-            (codes::SOLD_OUT, "none of the wanted server types is available".to_owned())
-        }
-        (_, Some(Meaning::NotOffered)) => {
-            (codes::SOLD_OUT, "the server type cannot be ordered".to_owned())
-        }
+    if let HetznerError::Foreign { kind, name, .. } = error {
+        let message = format!("{kind} {name} exists and is not ours");
+        return Some(named(codes::NOT_OURS, message, error));
+    }
+    meant(error.meaning()?, error)
+}
+
+/// Returns the cause that a code of Hetzner stands for, where waiting does not
+/// help; `said` is what Hetzner said in full.
+pub(super) fn meant(meaning: Meaning, said: &impl ToString) -> Option<Cause> {
+    let (code, message) = match meaning {
+        Meaning::BadToken => (codes::TOKEN_REFUSED, "Hetzner does not accept the token"),
+        Meaning::ReadOnlyToken => (codes::TOKEN_READ_ONLY, "the token may only read"),
+        Meaning::OverQuota => (codes::PROJECT_LIMIT, "the project's limit is reached"),
+        Meaning::SoldOut => (codes::SOLD_OUT, "none of the wanted server types is available"),
+        Meaning::NotOffered => (codes::SOLD_OUT, "the server type cannot be ordered"),
         _ => return None,
     };
-    Some(Cause::new(code, message).because([error.to_string()]).next(explain(code), "tells more"))
+    Some(named(code, message, said))
+}
+
+fn named(code: events::Code, message: impl Into<String>, said: &impl ToString) -> Cause {
+    Cause::new(code, message).because([said.to_string()]).next(explain(code), "tells more")
 }
 
 /// The command that every cause ends with.

@@ -64,7 +64,7 @@ async fn create(
         match clerk.ensure(wish).await {
             Ok(()) => return Ok(()),
             Err(ActError::Hopeless(cause)) if cause.code == codes::SOLD_OUT => {
-                hands.warn(format!("{}: {offer} is sold out", node.name))?;
+                hands.warn(format!("{}: {offer} is not available", node.name))?;
                 sold_out.extend(cause.because);
             }
             Err(error) => return Err(error),

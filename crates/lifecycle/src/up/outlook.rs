@@ -6,7 +6,7 @@ use events::{Cause, Failure};
 use serde::Serialize;
 use spec::plan::{Bill, NodePlan};
 
-use super::{network, preflight};
+use super::{image, network, preflight};
 use crate::hetzner::offers;
 use crate::{Ground, Site};
 
@@ -70,9 +70,10 @@ pub async fn outlook(site: &Site) -> Result<Outlook, Failure> {
     obstacles.extend(preflight::taken(&holders).err().map(|cause| *cause));
     obstacles.extend(preflight::lost_bundle(site, &holders).err().map(|cause| *cause));
     obstacles.extend(seen.sold_out(&types));
+    obstacles.extend(image::obstacles(site, &types).await?);
     let bill = preflight::bill(site, &prices);
     obstacles.extend(bill.as_ref().err().map(|cause| Cause::clone(cause)));
-    let bill = Bill::of(&site.plan, &preflight::table(site, &prices)).ok();
+    let bill = preflight::table(site, &prices).and_then(|it| Bill::of(&site.plan, &it).ok());
     Ok(Outlook { changes, bill, obstacles })
 }
 
@@ -173,7 +174,9 @@ impl Seen<'_> {
             self.holders.iter().any(|it| it.kind == Kind::Server && it.name == node.name)
         };
         let missing = self.site.plan.nodes.iter().filter(|node| !exists(node));
-        missing.filter_map(|node| preflight::sold(node, types).err()).map(|cause| *cause).collect()
+        let now = self.site.clock.now();
+        let sold = |node| preflight::sold(node, types, now).err();
+        missing.filter_map(sold).map(|cause| *cause).collect()
     }
 }
 

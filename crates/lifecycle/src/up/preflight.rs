@@ -4,6 +4,7 @@ use clouds::Ownership;
 use clouds::hetzner::{Holder, Kind, PriceList, Sale, ServerType};
 use engine::Eyes;
 use events::{Cause, Evidence, Verdict};
+use jiff::Timestamp;
 use spec::Euro;
 use spec::plan::{Bill, NodePlan, Offer, PriceTable};
 
@@ -29,17 +30,17 @@ async fn obstacles(site: &Site) -> Result<Evidence, Box<Verdict>> {
     let holders = site.hetzner().holders(&site.wanted().names()).await.map_err(blind)?;
     taken(&holders).map_err(failed)?;
     lost_bundle(site, &holders).map_err(failed)?;
-    let types = site.hetzner().server_types().await.map_err(blind)?;
+    let (types, now) = (site.hetzner().server_types().await.map_err(blind)?, site.clock.now());
     let exists =
         |node: &NodePlan| holders.iter().any(|it| it.kind == Kind::Server && it.name == node.name);
     for node in site.plan.nodes.iter().filter(|node| !exists(node)) {
-        sold(node, &types).map_err(failed)?;
+        sold(node, &types, now).map_err(failed)?;
     }
     let prices = site.hetzner().prices().await.map_err(blind)?;
     let bill = bill(site, &prices).map_err(failed)?;
     Ok(Evidence::new(summary(site))
         .fact("names of ours that exist", holders.len())
-        .fact("price a month", bill.total.to_string())
+        .fact("price a month", bill.map_or_else(|| "unknown".to_owned(), |it| it.total.to_string()))
         .fact("currency", prices.currency()))
 }
 
@@ -80,8 +81,12 @@ pub(super) fn lost_bundle(site: &Site, holders: &[Holder]) -> Result<(), Box<Cau
 }
 
 /// Returns an obstacle where none of a node's offers can be had.
-pub(super) fn sold(node: &NodePlan, types: &[ServerType]) -> Result<(), Box<Cause>> {
-    let why: Vec<_> = offers(node).iter().map(|offer| unavailable(offer, types)).collect();
+pub(super) fn sold(
+    node: &NodePlan,
+    types: &[ServerType],
+    now: Timestamp,
+) -> Result<(), Box<Cause>> {
+    let why: Vec<_> = offers(node).iter().map(|offer| unavailable(offer, types, now)).collect();
     if why.iter().any(Option::is_none) {
         return Ok(());
     }
@@ -92,30 +97,40 @@ pub(super) fn sold(node: &NodePlan, types: &[ServerType]) -> Result<(), Box<Caus
     Err(Box::new(cause))
 }
 
-fn unavailable(offer: &Offer, types: &[ServerType]) -> Option<String> {
+fn unavailable(offer: &Offer, types: &[ServerType], now: Timestamp) -> Option<String> {
     let Offer { server_type, location } = offer;
     let name = server_type.to_string();
     let Some(found) = types.iter().find(|it| it.name == name) else {
         return Some(format!("there is no server type {name}"));
     };
-    match found.sale(&location.to_string()) {
+    match found.sale(&location.to_string(), now) {
         Sale::Available { .. } => None,
         Sale::SoldOut => Some(format!("{name} is sold out in {location}")),
+        Sale::Ended { since } => {
+            let day = since.strftime("%Y-%m-%d");
+            Some(format!("{name} cannot be ordered in {location} any more since {day}"))
+        }
         Sale::NotSold { sold_in } => {
             Some(format!("{name} is not sold in {location}, but in {}", sold_in.join(", ")))
         }
     }
 }
 
-pub(super) fn bill(site: &Site, prices: &PriceList) -> Result<Bill, Box<Cause>> {
+/// Returns the bill of a month; none where the account pays in another currency
+/// than the limit of the cluster file has.
+pub(super) fn bill(site: &Site, prices: &PriceList) -> Result<Option<Bill>, Box<Cause>> {
+    let limit = site.plan.max_monthly_eur;
+    let Some(table) = table(site, prices) else {
+        return limit.map_or(Ok(None), |limit| Err(Box::new(incomparable(limit, prices))));
+    };
     let unknown = |error: spec::plan::PriceError| {
         Box::new(
             Cause::new(codes::SOLD_OUT, "the cluster has no price").because([error.to_string()]),
         )
     };
-    let bill = Bill::of(&site.plan, &table(site, prices)).map_err(unknown)?;
-    match site.plan.max_monthly_eur.filter(|limit| bill.exceeds(Some(*limit))) {
-        None => Ok(bill),
+    let bill = Bill::of(&site.plan, &table).map_err(unknown)?;
+    match limit.filter(|limit| bill.exceeds(Some(*limit))) {
+        None => Ok(Some(bill)),
         Some(limit) => {
             let message = format!("{} a month is more than {limit}", bill.total);
             let line = |line: &spec::plan::BillLine| {
@@ -128,17 +143,31 @@ pub(super) fn bill(site: &Site, prices: &PriceList) -> Result<Bill, Box<Cause>> 
     }
 }
 
+fn incomparable(limit: Euro, prices: &PriceList) -> Cause {
+    let currency = prices.currency();
+    let message = format!("the limit of {limit} cannot be compared with prices in {currency}");
+    Cause::new(codes::TOO_EXPENSIVE, message)
+        .because([format!("Hetzner bills this account in {currency}")])
+        .so("remove the limit from the cluster file to go on without one")
+}
+
 /// Asks the cloud what the cluster costs in a month, in cents; none where it
-/// does not say. Whether that is too much, the stage says.
+/// does not say, or not in euros. Whether that is too much, the stage says.
 pub async fn monthly_cents(site: &Site) -> Option<u64> {
     let Ground::Hetzner(hetzner) = &site.ground else { return None };
     let prices = hetzner.prices().await.ok()?;
-    let bill = Bill::of(&site.plan, &table(site, &prices)).ok()?;
+    let bill = Bill::of(&site.plan, &table(site, &prices)?).ok()?;
     Some(bill.total.cents())
 }
 
-/// Returns the prices of all that the plan may order.
-pub(super) fn table(site: &Site, prices: &PriceList) -> PriceTable {
+/// The currency that everything here is reckoned in.
+const CURRENCY: &str = "EUR";
+
+/// Returns the prices of all that the plan may order, where they are in euros.
+pub(super) fn table(site: &Site, prices: &PriceList) -> Option<PriceTable> {
+    if prices.currency() != CURRENCY {
+        return None;
+    }
     let euro = |amount: clouds::hetzner::Amount| Euro::from_millionths(amount.millionths());
     let mut table = PriceTable::default();
     for offer in site.plan.nodes.iter().flat_map(offers) {
@@ -152,7 +181,7 @@ pub(super) fn table(site: &Site, prices: &PriceList) -> PriceTable {
         let price = prices.load_balancer(&kind.to_string(), &location.to_string());
         table.load_balancers.extend(price.map(|price| ((kind, location), euro(price))));
     }
-    table
+    Some(table)
 }
 
 /// `types cax11, cax21 available in fsn1`

@@ -12,7 +12,7 @@ use engine::{Backoff, Cancel, Chance, Engine, Opening, Session, StateFolder, Unt
 use events::journal::Durability;
 use events::{Clock, ClusterId, Code, Event, Plan, RunOutcome, Secret, UnitOutcome, What};
 use lifecycle::down::{self, Down};
-use lifecycle::up::{self, Circumstances, Up};
+use lifecycle::up::{self, Circumstances, Outlook, Up};
 use lifecycle::{CredentialsError, GitAccess, Ground, Site, Source, Way};
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
@@ -175,6 +175,11 @@ impl Harbour {
     /// Returns where a kubeconfig would lead.
     pub(crate) async fn api_server(&self, way: &Way) -> Result<String, CredentialsError> {
         lifecycle::api_server(&self.site(&self.folder()), way).await
+    }
+
+    /// Returns what `plan` would show.
+    pub(crate) async fn outlook(&self) -> Outlook {
+        up::outlook(&self.site(&self.folder())).await.unwrap()
     }
 
     pub(crate) async fn down(&self) -> Ran {

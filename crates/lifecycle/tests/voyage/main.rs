@@ -11,6 +11,7 @@ mod gitops;
 mod harbour;
 mod machines;
 mod mishaps;
+mod offers;
 mod strangers;
 mod yard;
 

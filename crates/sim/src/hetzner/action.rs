@@ -19,6 +19,8 @@ pub(crate) struct Action {
     started: Timestamp,
     finished: Option<Timestamp>,
     outcome: Option<Outcome>,
+    /// Why it failed, where there is more to say than that it did.
+    reason: Option<Refusal>,
     /// Since when, and for how long in real time, once its turn has come.
     span: Option<(Instant, Duration)>,
 }
@@ -45,6 +47,8 @@ pub(crate) struct Step {
     pub(crate) begin: Option<Deed>,
     pub(crate) done: Option<Deed>,
     pub(crate) failed: Option<Deed>,
+    /// Why it is going to fail, where that is certain from the beginning.
+    pub(crate) fails: Option<Refusal>,
 }
 
 /// A change that waits for its moment.
@@ -63,7 +67,7 @@ impl Step {
     /// An action on resources, of which the first is busy meanwhile.
     pub(crate) fn new(command: &'static str, resources: &[Reference], takes: Duration) -> Self {
         let resources = resources.to_vec();
-        Self { command, resources, takes, begin: None, done: None, failed: None }
+        Self { command, resources, takes, begin: None, done: None, failed: None, fails: None }
     }
 
     /// Changes something when its turn comes.
@@ -75,6 +79,12 @@ impl Step {
     /// Changes something when it has succeeded.
     pub(crate) fn then(mut self, deed: impl FnOnce(&mut Project) + Send + 'static) -> Self {
         self.done = Some(Box::new(deed));
+        self
+    }
+
+    /// Makes it fail when its time is over, for a reason.
+    pub(crate) fn failing(mut self, reason: Option<Refusal>) -> Self {
+        self.fails = reason;
         self
     }
 
@@ -94,6 +104,7 @@ impl Action {
             started: now,
             finished: None,
             outcome: None,
+            reason: step.fails.clone(),
             span: None,
         }
     }
@@ -126,10 +137,10 @@ impl Action {
             Some(Outcome::Success) => ("success", Value::Null),
             Some(Outcome::Error) => (
                 "error",
-                json!({
-                    "code": "action_failed",
-                    "message": "Action failed",
-                }),
+                self.reason.as_ref().map_or_else(
+                    || json!({ "code": "action_failed", "message": "Action failed" }),
+                    Refusal::in_action,
+                ),
             ),
         };
         let resources = self.resources.iter();

@@ -34,6 +34,8 @@ pub struct Knobs {
     pub lost_firewall_port: Option<String>,
     /// No volume can be had.
     pub no_volumes: bool,
+    /// The currency of the account, where it is not the euro.
+    pub currency: Option<String>,
 }
 
 /// What the token may do.
@@ -66,6 +68,10 @@ pub enum Known {
     Listed,
     /// `available` is true, and only the order is refused.
     OnlyWhenOrdered,
+    /// The order is taken, and the action that makes the server fails.
+    OnlyInTheAction,
+    /// `available` is true, but the type ended some time ago.
+    Ended,
 }
 
 /// Too many calls.
@@ -106,7 +112,18 @@ impl Knobs {
 
     /// Says whether an order of a type in a place is served.
     pub(crate) fn delivers(&self, server_type: &str, location: &str) -> bool {
-        !self.short(server_type, location, |_| true)
+        let refused = [Known::Listed, Known::OnlyWhenOrdered];
+        !self.short(server_type, location, |shortage| refused.contains(&shortage.known))
+    }
+
+    /// Says whether the action of an order fails that was taken.
+    pub(crate) fn fails_to_deliver(&self, server_type: &str, location: &str) -> bool {
+        self.short(server_type, location, |shortage| shortage.known == Known::OnlyInTheAction)
+    }
+
+    /// Says whether a type has ended in a place.
+    pub(crate) fn has_ended(&self, server_type: &str, location: &str) -> bool {
+        self.short(server_type, location, |shortage| shortage.known == Known::Ended)
     }
 
     fn short(&self, wanted: &str, place: &str, counts: impl Fn(&Shortage) -> bool) -> bool {

@@ -85,6 +85,18 @@ pub struct Metadata {
     pub public_ipv4: Option<Ipv4Addr>,
 }
 
+/// The data centre of a location, as the metadata service names it. The API has
+/// none any more; the nodes' zone label still comes from here.
+fn datacenter(location: &str) -> String {
+    let number = match location {
+        "fsn1" => 14,
+        "nbg1" => 3,
+        "hel1" => 2,
+        _ => 1,
+    };
+    format!("{location}-dc{number}")
+}
+
 impl Machine {
     /// Returns what the metadata service would say.
     pub fn metadata(&self) -> Metadata {
@@ -92,7 +104,7 @@ impl Machine {
             instance_id: self.id,
             hostname: self.name.clone(),
             region: self.network_zone.clone(),
-            availability_zone: format!("{}-dc1", self.location),
+            availability_zone: datacenter(&self.location),
             public_ipv4: self.public_ipv4,
         }
     }

@@ -16,7 +16,7 @@
 //! - All state is in `Project`, behind one lock; a call either changes it and is
 //!   recorded as one effect, or is refused and changes nothing.
 //! - What takes time is an action. A resource with a running action refuses
-//!   others, networks with `conflict`, everything else with `locked`.
+//!   others, networks and load balancers with `conflict`, everything else with `locked`.
 //! - Faults are [`Knobs`]; their names never travel on the wire.
 
 mod action;

@@ -124,7 +124,8 @@ impl Project {
             return Ok(());
         }
         let message = format!("{} {id} has a running action", T::KIND);
-        let code = if T::KIND == Network::KIND { Code::Conflict } else { Code::Locked };
+        let conflicts = [Network::KIND, LoadBalancer::KIND].contains(&T::KIND);
+        let code = if conflicts { Code::Conflict } else { Code::Locked };
         Err(code.because(message))
     }
 
@@ -163,7 +164,8 @@ impl Project {
     /// Ends an action and says how; an action fails if a knob says so, or if
     /// the one before it did.
     pub(crate) fn finish(&mut self, id: i64, step: Step, before: Outcome) -> Outcome {
-        let fails = before == Outcome::Error || self.knobs.fails(step.command);
+        let certain = before == Outcome::Error || step.fails.is_some();
+        let fails = certain || self.knobs.fails(step.command);
         let (outcome, deed) =
             if fails { (Outcome::Error, step.failed) } else { (Outcome::Success, step.done) };
         if let Some(deed) = deed {

@@ -19,7 +19,9 @@ pub(crate) enum Code {
     Conflict,
     DeprecatedApiEndpoint,
     FirewallAlreadyApplied,
+    FirewallManagedByLabelSelector,
     FirewallResourceNotFound,
+    Forbidden,
     InvalidInput,
     InvalidServerType,
     IpNotAvailable,
@@ -43,7 +45,6 @@ pub(crate) enum Code {
     ServiceError,
     SourcePortAlreadyUsed,
     TargetAlreadyDefined,
-    TokenReadonly,
     Unauthorized,
     UniquenessError,
     VolumeAlreadyAttached,
@@ -58,7 +59,10 @@ impl Code {
             Self::Conflict => ("conflict", 409),
             Self::DeprecatedApiEndpoint => ("deprecated_api_endpoint", 410),
             Self::FirewallAlreadyApplied => ("firewall_already_applied", 422),
-            Self::FirewallResourceNotFound => ("firewall_resource_not_found", 422),
+            Self::FirewallManagedByLabelSelector => ("firewall_managed_by_label_selector", 422),
+            Self::FirewallResourceNotFound => ("firewall_resource_not_found", 404),
+            // Until the summer of 2026 a token that may only read got `token_readonly`.
+            Self::Forbidden => ("forbidden", 403),
             Self::InvalidInput => ("invalid_input", 422),
             Self::InvalidServerType => ("invalid_server_type", 422),
             Self::IpNotAvailable => ("ip_not_available", 422),
@@ -72,9 +76,9 @@ impl Code {
             Self::NoSubnetAvailable => ("no_subnet_available", 422),
             Self::NotFound => ("not_found", 404),
             Self::NotImplemented => ("not_implemented", 501),
-            Self::PlacementError => ("placement_error", 412),
+            Self::PlacementError => ("placement_error", 422),
             Self::PrivateNetOnlyServer => ("private_net_only_server", 422),
-            Self::Protected => ("protected", 403),
+            Self::Protected => ("protected", 423),
             Self::RateLimitExceeded => ("rate_limit_exceeded", 429),
             Self::ResourceInUse => ("resource_in_use", 422),
             Self::ResourceLimitExceeded => ("resource_limit_exceeded", 403),
@@ -82,9 +86,8 @@ impl Code {
             Self::ServerAlreadyAttached => ("server_already_attached", 422),
             Self::ServerNotAttachedToNetwork => ("server_not_attached_to_network", 422),
             Self::ServiceError => ("service_error", 422),
-            Self::SourcePortAlreadyUsed => ("source_port_already_used", 422),
+            Self::SourcePortAlreadyUsed => ("source_port_already_used", 412),
             Self::TargetAlreadyDefined => ("target_already_defined", 422),
-            Self::TokenReadonly => ("token_readonly", 403),
             Self::Unauthorized => ("unauthorized", 401),
             Self::UniquenessError => ("uniqueness_error", 409),
             Self::VolumeAlreadyAttached => ("volume_already_attached", 422),
@@ -122,6 +125,11 @@ impl Refusal {
 
     pub(crate) fn not_implemented(what: &str) -> Self {
         Code::NotImplemented.because(format!("{what} is not simulated"))
+    }
+
+    /// Writes it as the error of an action that failed so.
+    pub(crate) fn in_action(&self) -> Value {
+        json!({ "code": self.code.name(), "message": self.message })
     }
 
     pub(crate) fn gone(announcement: &str, message: &str) -> Self {

@@ -18,6 +18,8 @@ pub struct Snapshot {
     pub description: String,
     /// The processors that it is for.
     pub architecture: Architecture,
+    /// The smallest disk that it fits on, in gigabytes.
+    pub disk: u32,
     /// Whether it can be used.
     pub status: ImageStatus,
     /// Its labels.
@@ -57,7 +59,7 @@ impl Project {
                 Architecture::Arm => "arm",
             },
             status: snapshot.status,
-            disk_size: 40,
+            disk_size: snapshot.disk,
             created_from: None,
         });
         id
@@ -92,7 +94,13 @@ impl Project {
             ip_range: Ipv4Net::new_assert([10, 200, 1, 0].into(), 24),
             network_zone: LOCATIONS[0].network_zone.to_owned(),
         };
-        self.networks.put(Network { card, ip_range, subnets: vec![subnet], routes: Vec::new() });
+        self.networks.put(Network {
+            card,
+            ip_range,
+            subnets: vec![subnet],
+            routes: Vec::new(),
+            exposes_routes: false,
+        });
         id
     }
 
@@ -135,6 +143,7 @@ impl Project {
         let terms = cluster.labels.iter().map(|(key, value)| format!("{key}={value}"));
         let selector = Selector::parse(&terms.collect::<Vec<_>>().join(",")).ok();
         let target = |selector| Target { to: To::Selector(selector), use_private_ip: true };
+        let (ipv4, ipv6) = (self.new_id(), self.new_id());
         self.load_balancers.put(LoadBalancer {
             card,
             kind: &LOAD_BALANCER_TYPES[0],
@@ -142,6 +151,8 @@ impl Project {
             algorithm: "round_robin".to_owned(),
             address,
             public: true,
+            ipv4,
+            ipv6,
             private: vec![PrivateNet { attached: true, ..net }],
             services: Vec::new(),
             targets: selector.map(target).into_iter().collect(),

@@ -93,9 +93,17 @@ impl Term {
     }
 }
 
+/// The prefix of labels that only Hetzner sets.
+const RESERVED_PREFIX: &str = "hetzner.cloud/";
+
 /// Refuses labels that the API would not take.
 pub(crate) fn check_labels(labels: &Labels) -> Result<(), Refusal> {
     for (key, value) in labels {
+        if key.starts_with(RESERVED_PREFIX) {
+            let message =
+                format!("the prefix `{RESERVED_PREFIX}` of label key `{key}` is reserved");
+            return Err(Refusal::invalid("labels", message));
+        }
         if valid_key(key).is_none() {
             return Err(Refusal::invalid("labels", format!("invalid label key `{key}`")));
         }
@@ -120,7 +128,7 @@ fn valid_key(key: &str) -> Option<String> {
     let (prefix, name) = key.split_once('/').map_or((None, key), |(p, n)| (Some(p), n));
     let fits = !name.is_empty()
         && is_word(name, 63)
-        && prefix.is_none_or(|prefix| !prefix.is_empty() && is_word(prefix, 255));
+        && prefix.is_none_or(|prefix| !prefix.is_empty() && is_word(prefix, 253));
     fits.then(|| key.to_owned())
 }
 
@@ -188,5 +196,7 @@ mod tests {
         assert!(check_labels(&labels("a", &"x".repeat(64))).is_err());
         assert!(check_labels(&labels("a/b/c", "x")).is_err());
         assert!(check_labels(&labels("a", "ends-")).is_err());
+        assert!(check_labels(&labels("hetzner.cloud/role", "x")).is_err(), "reserved");
+        assert!(check_labels(&labels("hetzner.cloud", "x")).is_ok(), "no prefix");
     }
 }

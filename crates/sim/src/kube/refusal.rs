@@ -170,6 +170,16 @@ impl Refusal {
         Self::new(503, "ServiceUnavailable", message)
     }
 
+    /// The real API reads protobuf, which most components of Kubernetes send
+    /// unless they are told otherwise.
+    pub fn protobuf() -> Self {
+        let message = "a protobuf body is not implemented by this simulated API; \
+                       send JSON: start the component with \
+                       --kube-api-content-type=application/json, \
+                       or set contentType: application/json in its clientConnection";
+        Self::new(415, "UnsupportedMediaType", message)
+    }
+
     /// The real API can do this and the simulated one cannot.
     pub fn not_implemented(what: &str) -> Self {
         Self::new(501, "", format!("{what} is not implemented by this simulated API"))

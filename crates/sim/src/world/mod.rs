@@ -236,11 +236,15 @@ fn first(range: Ipv4Net) -> Ipv4Addr {
     range.hosts().next().unwrap_or(Ipv4Addr::LOCALHOST)
 }
 
+/// The disk of the smallest server types, on which a snapshot was made.
+const SNAPSHOT_DISK: u32 = 40;
+
 fn snapshot(version: &str, architecture: Architecture) -> Snapshot {
     let labels = [("os", "talos"), ("talos_version", version)];
     Snapshot {
         description: format!("Talos {version}"),
         architecture,
+        disk: SNAPSHOT_DISK,
         status: ImageStatus::Available,
         labels: labels.map(|(key, value)| (key.to_owned(), value.to_owned())).into(),
     }

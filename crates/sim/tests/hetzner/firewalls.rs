@@ -25,9 +25,12 @@ async fn a_firewall_is_in_use_until_it_is_removed() {
     let again = cloud.post(&apply, json!({ "apply_to": [selector] })).await;
     assert_eq!(again.code(), "firewall_already_applied");
     let remove = format!("{path}/actions/remove_from_resources");
+    let server = json!({ "type": "server", "server": { "id": one["id"] } });
+    let managed = cloud.post(&remove, json!({ "remove_from": [server] })).await;
+    assert_eq!(managed.code(), "firewall_managed_by_label_selector");
     cloud.act(&remove, json!({ "remove_from": [selector] })).await;
     let twice = cloud.post(&remove, json!({ "remove_from": [selector] })).await;
-    assert_eq!(twice.code(), "firewall_resource_not_found");
+    assert_eq!((twice.status.as_u16(), twice.code()), (404, "firewall_resource_not_found"));
     assert_eq!(cloud.delete(&path).await.status, 204);
 }
 
@@ -54,7 +57,8 @@ async fn a_placement_group_spreads_ten() {
     for number in 0..10 {
         cloud.post("/servers", server(&format!("s{number}"), more.clone())).await.ok();
     }
-    assert_eq!(cloud.post("/servers", server("s10", more)).await.code(), "placement_error");
+    let full = cloud.post("/servers", server("s10", more)).await;
+    assert_eq!((full.status.as_u16(), full.code()), (422, "placement_error"));
     let path = format!("/placement_groups/{}", group["id"]);
     assert_eq!(
         cloud.get(&path).await.ok()["placement_group"]["servers"].as_array().unwrap().len(),

@@ -23,7 +23,7 @@ async fn a_read_only_token_reads() {
     cloud.hetzner.turn(|knobs| knobs.access = Access::ReadOnly);
     cloud.get("/servers").await.ok();
     let said = cloud.post("/networks", json!({ "name": "a", "ip_range": "10.0.0.0/16" })).await;
-    assert_eq!((said.status.as_u16(), said.code()), (403, "token_readonly"));
+    assert_eq!((said.status.as_u16(), said.code()), (403, "forbidden"));
     assert!(cloud.effects.all().is_empty());
 }
 
@@ -95,6 +95,9 @@ async fn what_is_not_there_says_so() {
         assert_eq!((said.status.as_u16(), said.code()), (501, "not_implemented"), "{path}");
     }
     assert_eq!(cloud.delete("/locations/1").await.status, 501);
+    let rescue = cloud.post("/servers/1/actions/enable_rescue", json!({})).await;
+    let message = "POST /servers/{id}/actions/enable_rescue is not simulated";
+    assert_eq!((rescue.status.as_u16(), &rescue.body["error"]["message"]), (501, &json!(message)));
 }
 
 #[tokio::test]

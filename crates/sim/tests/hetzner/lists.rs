@@ -25,6 +25,8 @@ async fn pages_lead_to_the_next() {
     assert_eq!(names(&last["placement_groups"]), ["g50", "g51", "g52"]);
     assert_eq!(last["meta"]["pagination"]["next_page"], Value::Null);
     assert_eq!(cloud.get("/placement_groups?page=0").await.code(), "invalid_input");
+    let far = format!("/placement_groups?page={}&per_page=1107", u64::MAX);
+    assert_eq!(cloud.get(&far).await.ok()["placement_groups"], json!([]));
 }
 
 #[tokio::test]

@@ -14,7 +14,7 @@ use sim::wire::{Authority, Serving, serve};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::cloud::{Cloud, instant, server};
+use crate::cloud::{Cloud, instant, server, slow};
 
 const PORT: u16 = 16443;
 
@@ -185,6 +185,12 @@ async fn services_and_targets_are_checked_and_changed() {
     assert_eq!(post("add_service", service(2, https)).await.code(), "invalid_input");
     let quick = json!({ "protocol": "tcp", "interval": 2 });
     assert_eq!(post("add_service", service(2, quick)).await.code(), "invalid_input");
+    for retries in [0, 6] {
+        let check = json!({ "protocol": "tcp", "retries": retries });
+        assert_eq!(post("add_service", service(2, check)).await.code(), "invalid_input");
+    }
+    let check = json!({ "protocol": "http", "http": { "domain": null, "path": "/a b" } });
+    assert_eq!(post("add_service", service(2, check)).await.code(), "invalid_input");
     let target = json!({ "type": "label_selector", "label_selector": { "selector": "role=cp" } });
     assert_eq!(post("add_target", target.clone()).await.code(), "target_already_defined");
     assert_eq!(post("update_service", json!({ "listen_port": 3 })).await.code(), "not_found");
@@ -193,6 +199,12 @@ async fn services_and_targets_are_checked_and_changed() {
     let seen = scene.cloud.get(&scene.balancer).await.ok()["load_balancer"].clone();
     let check = &seen["services"][0]["health_check"];
     assert_eq!((&check["http"]["path"], &check["interval"]), (&json!("/readyz"), &json!(3)));
+    assert_eq!(check["http"]["domain"], Value::Null);
+    let update = json!({ "listen_port": PORT, "health_check": { "protocol": "tcp" } });
+    scene.cloud.act(&path("update_service"), update).await;
+    let seen = scene.cloud.get(&scene.balancer).await.ok()["load_balancer"].clone();
+    let check = &seen["services"][0]["health_check"];
+    assert_eq!(check.get("http"), None, "a check of connections has no such field");
     scene.cloud.act(&path("remove_target"), target).await;
     scene.cloud.act(&path("delete_service"), json!({ "listen_port": PORT })).await;
     let seen = scene.cloud.get(&scene.balancer).await.ok()["load_balancer"].clone();
@@ -201,4 +213,20 @@ async fn services_and_targets_are_checked_and_changed() {
     assert_eq!(said.status, 201);
     scene.cloud.finish(&said.ok()).await;
     assert_eq!(scene.cloud.get(&scene.balancer).await.code(), "not_found");
+}
+
+#[tokio::test]
+async fn a_busy_load_balancer_answers_with_a_conflict() {
+    let cloud = slow().await;
+    let order = json!({ "name": "api", "load_balancer_type": "lb11", "location": "fsn1" });
+    let made = cloud.post("/load_balancers", order).await.ok()["load_balancer"].clone();
+    let path = format!("/load_balancers/{}", made["id"]);
+    let service = json!({ "protocol": "tcp", "listen_port": 1, "destination_port": 1 });
+    let busy = cloud.post(&format!("{path}/actions/add_service"), service).await;
+    assert_eq!((busy.status.as_u16(), busy.code()), (409, "conflict"));
+    assert_eq!(cloud.delete(&path).await.code(), "conflict");
+    for address in ["ipv4", "ipv6"] {
+        let public = &made["public_net"][address];
+        assert!(public["id"].is_i64() && public["blocked"] == false, "{public}");
+    }
 }

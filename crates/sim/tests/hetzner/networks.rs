@@ -125,3 +125,25 @@ async fn labels_are_changed_and_checked() {
     );
     assert_eq!(cloud.put(&path, json!({ "labels": { "c": "ä" } })).await.code(), "invalid_input");
 }
+
+#[tokio::test]
+async fn a_network_lists_its_members_and_exposes_routes_where_asked() {
+    let cloud = instant().await;
+    let subnet =
+        json!({ "type": "cloud", "network_zone": "eu-central", "ip_range": "10.0.64.0/24" });
+    let order = json!({ "name": "demo", "ip_range": "10.0.0.0/16", "subnets": [subnet],
+                        "expose_routes_to_vswitch": true });
+    let made = cloud.order("/networks", "network", order).await;
+    assert_eq!(made["expose_routes_to_vswitch"], true);
+    let path = format!("/networks/{}", made["id"]);
+    let changed = cloud.put(&path, json!({ "expose_routes_to_vswitch": false })).await.ok();
+    assert_eq!(changed["network"]["expose_routes_to_vswitch"], false);
+    let one = server("one", json!({ "networks": [made["id"]] }));
+    let one = cloud.order("/servers", "server", one).await;
+    let said = cloud.get(&format!("{path}/members?type=server&status=ok")).await.ok();
+    let member = json!({ "type": "server", "id": one["id"], "ip": one["private_net"][0]["ip"],
+                         "status": "ok", "alias_ips": [], "subnet": "10.0.64.0/24" });
+    assert_eq!(said["members"], json!([member]));
+    let none = cloud.get(&format!("{path}/members?type=load_balancer")).await.ok();
+    assert_eq!(none["members"], json!([]));
+}

@@ -13,6 +13,7 @@ fn talos(status: ImageStatus) -> Snapshot {
     Snapshot {
         description: "talos".to_owned(),
         architecture: Architecture::Arm,
+        disk: 40,
         status,
         labels: labels(&[("os", "talos")]),
     }

@@ -123,6 +123,10 @@ async fn orders_that_cannot_be_are_refused_and_leave_nothing() {
         (json!({ "user_data": long }), "invalid_input"),
         (json!({ "volumes": [1] }), "not_implemented"),
         (json!({ "labels": { "a b": "c" } }), "invalid_input"),
+        (json!({ "labels": { "hetzner.cloud/a": "c" } }), "invalid_input"),
+        (json!({ "datacenter": "fsn1-dc14" }), "invalid_input"),
+        (json!({ "public_net": { "enable_ipv4": false, "enable_ipv6": false } }), "invalid_input"),
+        (json!({ "automount": true }), "not_implemented"),
     ] {
         let said = cloud.post("/servers", server("one", more.clone())).await;
         assert_eq!(said.code(), code, "{more}");
@@ -166,6 +170,49 @@ async fn an_action_can_end_with_an_error() {
     assert_eq!(next["status"], "error", "what follows cannot succeed");
     assert_eq!(cloud.get("/servers").await.ok()["servers"], json!([]));
     cloud.order("/servers", "server", server("one", json!({}))).await;
+}
+
+#[tokio::test]
+async fn a_shortage_may_show_only_in_the_action() {
+    let cloud = instant().await;
+    let shortage =
+        Shortage { server_type: "cx23".to_owned(), location: None, known: Known::OnlyInTheAction };
+    cloud.hetzner.turn(|knobs| knobs.shortages.push(shortage));
+    let made = cloud.post("/servers", server("one", json!({}))).await.ok();
+    let ended = cloud.outcome(made["action"]["id"].as_i64().unwrap()).await;
+    assert_eq!(ended["error"]["code"], "resource_unavailable");
+    assert_eq!(cloud.get("/servers").await.ok()["servers"], json!([]));
+}
+
+#[tokio::test]
+async fn a_type_that_has_ended_may_still_be_called_available() {
+    let cloud = instant().await;
+    let location = Some("fsn1".to_owned());
+    let ended = Shortage { server_type: "cx23".to_owned(), location, known: Known::Ended };
+    cloud.hetzner.turn(|knobs| knobs.shortages.push(ended));
+    let said = cloud.get("/server_types?name=cx23").await.ok();
+    let here = &said["server_types"][0]["locations"][0];
+    assert_eq!((&here["name"], &here["available"]), (&json!("fsn1"), &json!(true)));
+    assert_eq!(here["deprecation"]["unavailable_after"], "2026-01-01T00:00:00Z");
+    assert_eq!(said["server_types"][0]["locations"][1]["deprecation"], Value::Null);
+    let order = cloud.post("/servers", server("one", json!({}))).await;
+    assert_eq!(order.code(), "invalid_server_type");
+}
+
+#[tokio::test]
+async fn a_server_is_protected_from_deletion_and_rebuild_at_once() {
+    let cloud = instant().await;
+    let made = cloud.order("/servers", "server", server("one", json!({}))).await;
+    let path = format!("/servers/{}", made["id"]);
+    let protect = format!("{path}/actions/change_protection");
+    for unequal in [json!({ "delete": true }), json!({ "delete": true, "rebuild": false })] {
+        assert_eq!(cloud.post(&protect, unequal).await.code(), "invalid_input");
+    }
+    cloud.act(&protect, json!({ "delete": true, "rebuild": true })).await;
+    let seen = cloud.get(&path).await.ok();
+    assert_eq!(seen["server"]["protection"], json!({ "delete": true, "rebuild": true }));
+    let refused = cloud.delete(&path).await;
+    assert_eq!((refused.status.as_u16(), refused.code()), (423, "protected"));
 }
 
 #[tokio::test]

@@ -23,6 +23,8 @@ async fn a_volume_is_attached_written_down_and_detached() {
     assert_eq!(cloud.delete(&path).await.status, 204);
     let small = json!({ "name": "small", "size": 9, "location": "fsn1" });
     assert_eq!(cloud.post("/volumes", small).await.code(), "invalid_input");
+    let mounted = json!({ "name": "more", "size": 10, "server": one["id"], "automount": true });
+    assert_eq!(cloud.post("/volumes", mounted).await.code(), "not_implemented");
 }
 
 #[tokio::test]

@@ -33,7 +33,7 @@ impl Project {
             id,
             server_type: "cax11".to_owned(),
             location: "fsn1".to_owned(),
-            zone: "fsn1-dc1".to_owned(),
+            zone: "fsn1-dc14".to_owned(),
             public: Some(Ipv4Addr::new(127, 0, 0, 9)),
             private: [(NETWORK, private)].into(),
         };

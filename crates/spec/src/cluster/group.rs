@@ -107,8 +107,8 @@ pub struct HealthCheck {
     pub interval: Option<Spanned<Duration>>,
     /// How long it waits for an answer.
     pub timeout: Option<Spanned<Duration>>,
-    /// How often an answer may be missing.
-    pub retries: Option<Spanned<Within<0, 5>>>,
+    /// How many checks in a row decide that a target is unhealthy, or healthy again.
+    pub retries: Option<Spanned<Within<1, 5>>>,
 }
 
 /// How a load balancer asks whether a control plane answers.
@@ -286,12 +286,12 @@ static HEALTH_CHECK: Shape = Shape {
         optional(
             "timeout",
             Kind::Scalar(Duration::FORMAT),
-            "How long it waits for an answer, at most the interval. Default: 2s.",
+            "How long it waits for an answer, 1s to the interval. Default: 2s.",
         ),
         optional(
             "retries",
-            Kind::Scalar(Within::<0, 5>::FORMAT),
-            "How often an answer may be missing. Default: 2.",
+            Kind::Scalar(Within::<1, 5>::FORMAT),
+            "How many checks in a row must fail until a control plane is unhealthy, and pass until it is healthy again, 1 to 5. Default: 2.",
         ),
     ]],
     pick: Pick::Any,

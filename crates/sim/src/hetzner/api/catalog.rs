@@ -46,8 +46,9 @@ pub(super) fn load_balancer_type(_: &Project, call: &Call) -> Result<Reply, Refu
 
 /// `GET /pricing`
 #[expect(clippy::unnecessary_wraps, reason = "all calls have one form")]
-pub(super) fn prices(_: &Project, _: &Call) -> Result<Reply, Refusal> {
-    Ok(Reply::ok(json!({ "pricing": pricing() })))
+pub(super) fn prices(project: &Project, _: &Call) -> Result<Reply, Refusal> {
+    let currency = project.knobs.currency.as_deref().unwrap_or("EUR");
+    Ok(Reply::ok(json!({ "pricing": pricing(currency) })))
 }
 
 /// `GET /isos`

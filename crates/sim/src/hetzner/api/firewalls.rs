@@ -98,6 +98,12 @@ pub(super) fn remove(project: &mut Project, call: &Call) -> Result<Changed, Refu
     check::<Firewall>(project, call.id())?;
     let old = meant(project, &remove_from)?;
     let firewall = project.firewalls.get(call.id())?;
+    let by_label =
+        |it: &&Applied| matches!(it, Applied::Server(id) if firewall.selects(*id, project));
+    if let Some(Applied::Server(id)) = old.iter().find(by_label) {
+        let message = format!("firewall is applied to server {id} by a label selector");
+        return Err(Code::FirewallManagedByLabelSelector.because(message));
+    }
     if !old.iter().all(|it| firewall.applied.contains(it)) {
         let message = "firewall is not applied to the resource";
         return Err(Code::FirewallResourceNotFound.because(message));

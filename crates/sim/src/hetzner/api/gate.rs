@@ -54,9 +54,7 @@ fn authorize(desk: &Desk, request: &Request) -> Result<(), Refusal> {
         return Err(Code::Unauthorized.because("unable to authenticate"));
     }
     if access == Access::ReadOnly && request.method() != Method::GET {
-        return Err(
-            Code::TokenReadonly.because("the token is only allowed to perform GET requests")
-        );
+        return Err(Code::Forbidden.because("insufficient permissions for this request"));
     }
     Ok(())
 }

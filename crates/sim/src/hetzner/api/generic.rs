@@ -8,6 +8,7 @@ use super::list;
 use crate::hetzner::action::{Reference, Step};
 use crate::hetzner::project::Project;
 use crate::hetzner::refusal::{Code, Refusal};
+use crate::hetzner::resources::Server;
 use crate::hetzner::selector::{Labels, check_labels};
 use crate::hetzner::shelf::Resource;
 
@@ -38,8 +39,13 @@ pub(super) fn update<T: Resource>(project: &mut Project, call: &Call) -> Result<
     let card = T::shelf_mut(project).get_mut(call.id())?.card_mut();
     card.name = name.unwrap_or_else(|| card.name.clone());
     card.labels = labels.unwrap_or_else(|| card.labels.clone());
-    let subject = subject::<T>(project, call.id());
-    Ok(Reply::ok(json!({ T::KIND: project.view::<T>(call.id())? })).about(subject))
+    updated::<T>(project, call.id())
+}
+
+/// Answers with a resource that was changed.
+pub(super) fn updated<T: Resource>(project: &Project, id: i64) -> Result<Changed, Refusal> {
+    let view = project.view::<T>(id)?;
+    Ok(Reply::ok(json!({ T::KIND: view })).about(subject::<T>(project, id)))
 }
 
 /// `DELETE /{plural}/{id}`, for what goes at once.
@@ -59,9 +65,15 @@ pub(super) fn protect<T: Resource>(project: &mut Project, call: &Call) -> Result
     #[derive(Deserialize)]
     struct Protection {
         delete: Option<bool>,
+        rebuild: Option<bool>,
     }
-    let Protection { delete } = call.read()?;
+    let Protection { delete, rebuild } = call.read()?;
     let delete = delete.ok_or_else(|| Refusal::invalid("delete", "is required"))?;
+    // Only servers have both, and the API wants them to be equal.
+    let expected = (T::KIND == Server::KIND).then_some(delete);
+    if rebuild != expected {
+        return Err(Refusal::invalid("rebuild", "must be the same as delete"));
+    }
     let (id, takes) = (call.id(), project.delays.note);
     T::shelf_mut(project).get_mut(id)?.card_mut().protected = delete;
     let step = Step::new("change_protection", &[Reference::to::<T>(id)], takes);

@@ -27,8 +27,7 @@ pub(crate) fn answer(
     }
     sort(&mut entries, call)?;
     let page = Page::of(call, entries.len())?;
-    let shown: Vec<Value> =
-        entries.into_iter().skip((page.number - 1) * page.size).take(page.size).collect();
+    let shown: Vec<Value> = entries.into_iter().skip(page.before()).take(page.size).collect();
     Ok(Reply::ok(json!({ plural: shown, "meta": { "pagination": page.view() } })))
 }
 
@@ -95,6 +94,11 @@ impl Page {
         };
         let size = number("per_page", DEFAULT_PER_PAGE)?.min(MAX_PER_PAGE);
         Ok(Self { number: number("page", 1)?, size, total })
+    }
+
+    /// Returns how many entries come before it, however far it is behind the last.
+    fn before(&self) -> usize {
+        (self.number - 1).saturating_mul(self.size)
     }
 
     fn view(&self) -> Value {

@@ -61,6 +61,8 @@ pub(super) fn create(project: &mut Project, call: &Call) -> Result<Changed, Refu
         algorithm: algorithm.to_owned(),
         address: project.addresses.take().ok_or_else(out)?,
         public: order.public_interface != Some(false),
+        ipv4: project.new_id(),
+        ipv6: project.new_id(),
         private,
         services,
         targets: Vec::new(),

@@ -5,8 +5,9 @@ use std::net::Ipv4Addr;
 use ipnet::Ipv4Net;
 use serde::Deserialize;
 
-use super::call::{Call, Changed};
+use super::call::{Call, Changed, Reply};
 use super::generic::{self, check, started};
+use super::list;
 use crate::hetzner::action::{Reference, Step};
 use crate::hetzner::catalog::LOCATIONS;
 use crate::hetzner::project::Project;
@@ -39,12 +40,20 @@ pub(super) fn create(project: &mut Project, call: &Call) -> Result<Changed, Refu
         #[serde(default)]
         routes: Vec<RouteOrder>,
         labels: Option<Labels>,
+        expose_routes_to_vswitch: Option<bool>,
     }
-    let Order { name, ip_range, subnets, routes, labels } = call.read()?;
+    let Order { name, ip_range, subnets, routes, labels, expose_routes_to_vswitch } =
+        call.read()?;
     let ip_range = private_range(&ip_range)?;
     let card = project.new_card::<Network>(&name, labels)?;
     let id = card.id;
-    let mut network = Network { card, ip_range, subnets: Vec::new(), routes: Vec::new() };
+    let mut network = Network {
+        card,
+        ip_range,
+        subnets: Vec::new(),
+        routes: Vec::new(),
+        exposes_routes: expose_routes_to_vswitch == Some(true),
+    };
     for order in subnets {
         let subnet = order.fit_into(&network)?;
         network.subnets.push(subnet);
@@ -55,6 +64,25 @@ pub(super) fn create(project: &mut Project, call: &Call) -> Result<Changed, Refu
     }
     project.networks.put(network);
     generic::created::<Network>(project, id, None)
+}
+
+/// `PUT /networks/{id}`: what all have, and whether routes reach a vSwitch.
+pub(super) fn update(project: &mut Project, call: &Call) -> Result<Changed, Refusal> {
+    #[derive(Deserialize)]
+    struct Update {
+        expose_routes_to_vswitch: Option<bool>,
+    }
+    let Update { expose_routes_to_vswitch } = call.read()?;
+    generic::update::<Network>(project, call)?;
+    let network = project.networks.get_mut(call.id())?;
+    network.exposes_routes = expose_routes_to_vswitch.unwrap_or(network.exposes_routes);
+    generic::updated::<Network>(project, call.id())
+}
+
+/// `GET /networks/{id}/members`
+pub(super) fn members(project: &Project, call: &Call) -> Result<Reply, Refusal> {
+    let members = project.networks.get(call.id())?.members(project);
+    list::answer("members", &["type", "status", "subnet"], members, call)
 }
 
 /// `POST /networks/{id}/actions/add_subnet`

@@ -11,7 +11,7 @@ use axum::{Json, Router};
 use http::{Method, Uri};
 
 use super::call::{Call, Changed, Reply};
-use super::gate::{gate, route_of};
+use super::gate::gate;
 use super::{
     actions, catalog, firewalls, generic, images, load_balancers, networks, placement_groups,
     servers, ssh_keys, targets, volumes,
@@ -69,7 +69,8 @@ fn catalog_routes() -> Routes {
 fn network_routes() -> Routes {
     kept::<Network>()
         .route("/networks", post(networks::create))
-        .route("/networks/{id}", put(generic::update::<Network>))
+        .route("/networks/{id}", put(networks::update))
+        .route("/networks/{id}/members", get(networks::members))
         .route("/networks/{id}", delete(generic::delete::<Network>))
         .route(&action::<Network>("add_subnet"), post(networks::add_subnet))
         .route(&action::<Network>("delete_subnet"), post(networks::delete_subnet))
@@ -217,7 +218,16 @@ fn perform(desk: &Arc<Desk>, route: &str, call: &Call, write: Write) -> Response
 }
 
 async fn not_simulated(request: Request) -> Response {
-    Refusal::not_implemented(&route_of(&request)).into_response()
+    Refusal::not_implemented(&named_route(request.method(), request.uri().path())).into_response()
+}
+
+/// Names a call that no route stands for, its action included:
+/// `POST /servers/{id}/actions/enable_rescue`.
+fn named_route(method: &Method, path: &str) -> String {
+    let is_id = |segment: &str| segment.parse::<i64>().is_ok();
+    let segments = without_version(path).split('/');
+    let named: Vec<_> = segments.map(|it| if is_id(it) { "{id}" } else { it }).collect();
+    format!("{method} {}", named.join("/"))
 }
 
 fn ids_in(uri: &Uri) -> Vec<i64> {

@@ -22,8 +22,10 @@ pub(super) fn create(project: &mut Project, call: &Call) -> Result<Changed, Refu
         location: Option<IdOrName>,
         labels: Option<Labels>,
         format: Option<String>,
+        automount: Option<bool>,
     }
-    let Order { name, size, server, location, labels, format } = call.read()?;
+    let Order { name, size, server, location, labels, format, automount } = call.read()?;
+    refuse_automount(automount)?;
     if !(10..=10_240).contains(&size) {
         return Err(Refusal::invalid("size", "must be 10 to 10240 gigabytes"));
     }
@@ -53,8 +55,10 @@ pub(super) fn attach(project: &mut Project, call: &Call) -> Result<Changed, Refu
     #[derive(Deserialize)]
     struct Order {
         server: i64,
+        automount: Option<bool>,
     }
-    let Order { server } = call.read()?;
+    let Order { server, automount } = call.read()?;
+    refuse_automount(automount)?;
     check::<Volume>(project, call.id())?;
     let volume = project.volumes.get(call.id())?;
     if volume.server.is_some() {
@@ -96,6 +100,11 @@ pub(super) fn resize(project: &mut Project, call: &Call) -> Result<Changed, Refu
         Step::new("resize_volume", &[Reference::to::<Volume>(id)], project.delays.change_volume);
     let step = step.then(move |project| set(project, id, move |volume| volume.size = size));
     Ok(started::<Volume>(project, id, step))
+}
+
+/// What is mounted inside a machine is nothing that a simulated one shows.
+fn refuse_automount(wanted: Option<bool>) -> Result<(), Refusal> {
+    if wanted == Some(true) { Err(Refusal::not_implemented("automount")) } else { Ok(()) }
 }
 
 fn attaching(id: i64, server: i64, project: &Project) -> Step {

@@ -113,7 +113,7 @@ async fn exchange(
     http: &HttpCheck,
 ) -> Result<(u16, Bytes), Problem> {
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-    let host = if http.domain.is_empty() { "localhost" } else { &http.domain };
+    let host = http.domain.as_deref().unwrap_or("localhost");
     let request = Request::get(&http.path).header(header::HOST, host).body(Empty::<Bytes>::new())?;
     let answered = async {
         let response = sender.send_request(request).await?;

@@ -30,7 +30,9 @@ pub(crate) enum Failure {
 #[derive(Clone, Copy, Debug)]
 struct Record {
     health: Health,
+    /// How many checks in a row have failed, and how many have passed.
     failures: u16,
+    passes: u16,
     last: Option<Failure>,
 }
 
@@ -82,24 +84,33 @@ impl Healths {
         })
     }
 
-    /// Takes note of a check: one success is enough, and so many failures in a
-    /// row as the service allows.
+    /// Takes note of a check. A target is unhealthy after so many failures in a
+    /// row as the service says, and healthy again after as many successes; one
+    /// that was never unhealthy needs only one.
     pub(crate) fn note(
         &mut self,
         target: (i64, u16, i64),
         found: Result<(), Failure>,
         retries: u16,
     ) {
-        let fresh = Record { health: Health::Unknown, failures: 0, last: None };
+        let fresh = Record { health: Health::Unknown, failures: 0, passes: 0, last: None };
         let record = self.0.entry(target).or_insert(fresh);
-        let Err(failure) = found else {
-            *record = Record { health: Health::Healthy, ..fresh };
-            return;
-        };
-        record.failures = record.failures.saturating_add(1);
-        record.last = Some(failure);
-        if record.failures >= retries.max(1) {
-            record.health = Health::Unhealthy;
+        match found {
+            Ok(()) => {
+                record.passes = record.passes.saturating_add(1);
+                record.failures = 0;
+                if record.health != Health::Unhealthy || record.passes >= retries {
+                    record.health = Health::Healthy;
+                }
+            }
+            Err(failure) => {
+                record.failures = record.failures.saturating_add(1);
+                record.passes = 0;
+                record.last = Some(failure);
+                if record.failures >= retries {
+                    record.health = Health::Unhealthy;
+                }
+            }
         }
     }
 
@@ -134,6 +145,8 @@ mod tests {
             (&view["detail"], &view["http_status_code"]),
             (&json!("unexpected_http_status"), &json!(404))
         );
+        healths.note(target, Ok(()), 2);
+        assert_eq!(now(&healths), Health::Unhealthy, "as many successes make it healthy again");
         healths.note(target, Ok(()), 2);
         assert_eq!(now(&healths), Health::Healthy);
         healths.note(target, Err(Failure::Status(404)), 2);

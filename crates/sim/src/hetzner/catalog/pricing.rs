@@ -11,11 +11,11 @@ const VOLUME_GIGABYTE: Price = Price(440);
 const IMAGE_GIGABYTE: Price = Price(110);
 
 /// Returns what `GET /pricing` tells.
-pub(crate) fn pricing() -> Value {
+pub(crate) fn pricing(currency: &str) -> Value {
     let servers = SERVER_TYPES.iter().map(|it| named(it.id(), it.name, &it.prices()));
     let balancers = LOAD_BALANCER_TYPES.iter().map(|it| named(it.id(), it.name, &it.prices()));
     json!({
-        "currency": "EUR",
+        "currency": currency,
         "vat_rate": format!("{VAT_PERCENT}.00"),
         "image": { "price_per_gb_month": IMAGE_GIGABYTE.view() },
         "volume": { "price_per_gb_month": VOLUME_GIGABYTE.view() },

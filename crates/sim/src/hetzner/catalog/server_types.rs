@@ -86,9 +86,11 @@ const fn dedicated(server_type: ServerType) -> ServerType {
     ServerType { cpu: "dedicated", ..server_type }
 }
 
+/// When the end of a type was announced, and when it came.
+const ENDED: (&str, &str) = ("2025-10-16T00:00:00Z", "2026-01-01T00:00:00Z");
+
 const fn gone(server_type: ServerType) -> ServerType {
-    let dates = ("2025-10-16T00:00:00Z", "2026-01-01T00:00:00Z");
-    ServerType { deprecation: Some(dates), ..server_type }
+    ServerType { deprecation: Some(ENDED), ..server_type }
 }
 
 impl ServerType {
@@ -120,26 +122,26 @@ impl ServerType {
             "architecture": self.architecture,
             "prices": self.prices(),
             "deprecated": self.is_deprecated(),
-            "deprecation": self.deprecation(),
+            "deprecation": self.deprecation.map(end),
             "locations": locations.collect::<Vec<_>>(),
         })
     }
 
     fn in_location(&self, name: &str, knobs: &Knobs) -> Value {
+        let ended = self.deprecation.or(knobs.has_ended(self.name, name).then_some(ENDED));
         let available = !self.is_deprecated() && knobs.lists(self.name, name);
         json!({
             "id": find::<Location>(name).map(Entry::id),
             "name": name,
             "available": available,
             "recommended": available,
-            "deprecation": self.deprecation(),
+            "deprecation": ended.map(end),
         })
     }
+}
 
-    fn deprecation(&self) -> Option<Value> {
-        let (announced, gone) = self.deprecation?;
-        Some(json!({ "announced": announced, "unavailable_after": gone }))
-    }
+fn end((announced, gone): (&str, &str)) -> Value {
+    json!({ "announced": announced, "unavailable_after": gone })
 }
 
 impl Entry for ServerType {

@@ -46,10 +46,22 @@ pub(crate) enum Applied {
 /// How many rules a firewall can have.
 const RULE_LIMIT: usize = 50;
 
+/// How many networks a rule can have.
+const IP_LIMIT: usize = 100;
+
+/// How many characters the description of a rule can have.
+const DESCRIPTION_LIMIT: usize = 255;
+
 impl Firewall {
     /// Says whether the firewall protects a server, directly or by its labels.
     pub(crate) fn covers(&self, server: &Server) -> bool {
         self.applied.iter().any(|it| it.covers(server))
+    }
+
+    /// Says whether a label selector puts the firewall on a server.
+    pub(crate) fn selects(&self, server: i64, project: &Project) -> bool {
+        let mut selectors = self.applied.iter().filter(|it| matches!(it, Applied::Selector(_)));
+        selectors.any(|it| it.servers(project).contains(&server))
     }
 
     /// Returns how a server shows this firewall.
@@ -119,6 +131,11 @@ impl Rule {
         } else if ips.is_empty() || !ips.iter().all(|ip| is_network(ip)) {
             let field = if self.direction == "in" { "source_ips" } else { "destination_ips" };
             refuse(field, "must be networks in CIDR notation")
+        } else if ips.len() > IP_LIMIT {
+            refuse("source_ips", "must be at most 100 networks")
+        } else if self.description.as_ref().is_some_and(|it| it.chars().count() > DESCRIPTION_LIMIT)
+        {
+            refuse("description", "must have at most 255 characters")
         } else {
             Ok(())
         }
@@ -219,5 +236,10 @@ mod tests {
             assert!(Rule::check(std::slice::from_ref(&bad)).is_err(), "{bad:?}");
         }
         assert!(Rule::check(&vec![good[0].clone(); 51]).is_err());
+        let described = |length| {
+            let description = Some("ä".repeat(length));
+            Rule::check(&[Rule { description, ..good[0].clone() }])
+        };
+        assert!(described(255).is_ok() && described(256).is_err());
     }
 }

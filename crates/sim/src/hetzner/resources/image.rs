@@ -69,6 +69,7 @@ impl Image {
             "rapid_deploy": !snapshot,
             "protection": { "delete": self.card.protected },
             "deprecated": null,
+            "deprecation": null,
             "deleted": null,
             "labels": self.card.labels,
         })

@@ -20,6 +20,9 @@ pub(crate) struct LoadBalancer {
     /// Where it listens, whether or not clients see the address.
     pub(crate) address: Ipv4Addr,
     pub(crate) public: bool,
+    /// The ids of its public addresses.
+    pub(crate) ipv4: i64,
+    pub(crate) ipv6: i64,
     pub(crate) private: Vec<PrivateNet>,
     pub(crate) services: Vec<Service>,
     pub(crate) targets: Vec<Target>,
@@ -158,10 +161,14 @@ impl Resource for LoadBalancer {
             "public_net": {
                 "enabled": self.public,
                 "ipv4": {
+                    "id": self.ipv4,
+                    "blocked": false,
                     "ip": self.public.then_some(self.address),
                     "dns_ptr": self.public.then(|| format!("lb.{}.example.com", self.address)),
                 },
                 "ipv6": {
+                    "id": self.ipv6,
+                    "blocked": false,
                     "ip": self.public.then(|| format!("2001:db8:{id:x}::1")),
                     "dns_ptr": self.public.then(|| format!("lb.{id}.example.com")),
                 },

@@ -17,7 +17,7 @@ pub(crate) use image::{Image, system_images};
 pub(crate) use load_balancer::{LoadBalancer, Target, To};
 pub(crate) use network::{Network, Route, Subnet};
 pub(crate) use placement_group::{PlacementGroup, SPREAD_LIMIT};
-pub(crate) use private_net::{PrivateNet, Wish, assign, attached_to};
+pub(crate) use private_net::{Attached, PrivateNet, Wish, assign, attached_to};
 pub(crate) use server::{Behind, Server, Status};
 pub(crate) use service::{HealthCheck, HttpCheck, Service, ServiceRequest};
 pub(crate) use ssh_key::SshKey;

@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use ipnet::Ipv4Net;
 use serde_json::{Value, json};
 
-use super::{LoadBalancer, Server, attached_to};
+use super::{Attached, LoadBalancer, PrivateNet, Server, attached_to};
 use crate::hetzner::project::Project;
 use crate::hetzner::refusal::Refusal;
 use crate::hetzner::shelf::{Card, Resource, Shelf};
@@ -17,6 +17,8 @@ pub(crate) struct Network {
     pub(crate) ip_range: Ipv4Net,
     pub(crate) subnets: Vec<Subnet>,
     pub(crate) routes: Vec<Route>,
+    /// Whether a vSwitch would learn the routes.
+    pub(crate) exposes_routes: bool,
 }
 
 /// A part of a network from which servers get addresses.
@@ -97,6 +99,31 @@ impl Network {
     }
 }
 
+impl Network {
+    /// Returns what is in the network, or about to be, as a client sees it.
+    pub(crate) fn members(&self, project: &Project) -> Vec<Value> {
+        let servers = project.servers.iter().flat_map(|it| self.member(it));
+        let balancers = project.load_balancers.iter().flat_map(|it| self.member(it));
+        servers.chain(balancers).collect()
+    }
+
+    fn member<T: Attached>(&self, resource: &T) -> Vec<Value> {
+        let ours = resource.private().iter().filter(|net| net.network == self.card.id);
+        let member = |net: &PrivateNet| {
+            let subnet = self.subnets.iter().find(|subnet| subnet.ip_range.contains(&net.ip));
+            json!({
+                "type": T::KIND,
+                "id": resource.card().id,
+                "ip": net.ip,
+                "status": if net.attached { "ok" } else { "attaching" },
+                "alias_ips": [],
+                "subnet": subnet.map(|subnet| subnet.ip_range),
+            })
+        };
+        ours.map(member).collect()
+    }
+}
+
 impl Subnet {
     fn view(&self, gateway: Ipv4Addr) -> Value {
         json!({
@@ -145,7 +172,7 @@ impl Resource for Network {
                 .collect::<Vec<_>>(),
             "servers": attached_to::<Server>(project, self.card.id),
             "load_balancers": attached_to::<LoadBalancer>(project, self.card.id),
-            "expose_routes_to_vswitch": false,
+            "expose_routes_to_vswitch": self.exposes_routes,
         })
     }
 

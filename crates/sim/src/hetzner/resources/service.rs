@@ -30,7 +30,8 @@ pub(crate) struct HealthCheck {
 /// The request of a health check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HttpCheck {
-    pub(crate) domain: String,
+    /// The Host header, where one is asked for.
+    pub(crate) domain: Option<String>,
     pub(crate) path: String,
     /// What the body must contain.
     pub(crate) response: String,
@@ -137,7 +138,7 @@ impl HealthCheckRequest {
 impl HttpRequest {
     fn change(self, http: HttpCheck) -> HttpCheck {
         HttpCheck {
-            domain: self.domain.unwrap_or(http.domain),
+            domain: self.domain.filter(|it| !it.is_empty()).or(http.domain),
             path: self.path.unwrap_or(http.path),
             response: self.response.unwrap_or(http.response),
             status_codes: self.status_codes.unwrap_or(http.status_codes),
@@ -146,10 +147,31 @@ impl HttpRequest {
     }
 }
 
+impl HttpCheck {
+    /// Returns the field that the API would not take, and why.
+    fn fault(&self) -> Option<(&'static str, &'static str)> {
+        if !self.path.starts_with('/') || self.path.contains(' ') || self.path.len() > 256 {
+            Some(("http.path", "must begin with a slash, without spaces, up to 256 characters"))
+        } else if self
+            .domain
+            .as_ref()
+            .is_some_and(|it| it.contains([' ', '%', '\\']) || it.len() > 128)
+        {
+            Some(("http.domain", "must have no space, percent or backslash, up to 128 characters"))
+        } else if self.response.len() > 256 {
+            Some(("http.response", "must have at most 256 characters"))
+        } else if self.status_codes.len() > 20 {
+            Some(("http.status_codes", "must be at most 20"))
+        } else {
+            None
+        }
+    }
+}
+
 impl Default for HttpCheck {
     fn default() -> Self {
         Self {
-            domain: String::new(),
+            domain: None,
             path: "/".to_owned(),
             response: String::new(),
             status_codes: vec!["2??".to_owned(), "3??".to_owned()],
@@ -167,30 +189,34 @@ impl HealthCheck {
             refuse("interval", "must be 3 to 60 seconds")
         } else if !(1..=self.interval).contains(&self.timeout) {
             refuse("timeout", "must be 1 second to the interval")
-        } else if self.retries > 5 {
-            refuse("retries", "must be 0 to 5")
-        } else if self.http.as_ref().is_some_and(|http| !http.path.starts_with('/')) {
-            refuse("http.path", "must begin with a slash")
+        } else if !(1..=5).contains(&self.retries) {
+            refuse("retries", "must be 1 to 5")
+        } else if let Some((field, message)) = self.http.as_ref().and_then(HttpCheck::fault) {
+            refuse(field, message)
         } else {
             Ok(self)
         }
     }
 
+    /// Writes it as a client sees it; `http` is there only where it is checked.
     fn view(&self) -> Value {
-        json!({
+        let mut view = json!({
             "protocol": if self.http.is_some() { "http" } else { "tcp" },
             "port": self.port,
             "interval": self.interval,
             "timeout": self.timeout,
             "retries": self.retries,
-            "http": self.http.as_ref().map(|http| json!({
+        });
+        if let Some(http) = &self.http {
+            view["http"] = json!({
                 "domain": http.domain,
                 "path": http.path,
                 "response": http.response,
                 "status_codes": http.status_codes,
                 "tls": http.tls,
-            })),
-        })
+            });
+        }
+        view
     }
 }
 
@@ -201,7 +227,6 @@ impl Service {
             "listen_port": self.listen_port,
             "destination_port": self.destination_port,
             "proxyprotocol": false,
-            "http": null,
             "health_check": self.health_check.view(),
         })
     }

@@ -83,9 +83,7 @@ impl Request {
             "" | "application/json" => read_json(&self.body),
             "application/yaml" => read_yaml(&self.body),
             // Some of kubectl's commands, such as `create deployment`, send it.
-            "application/vnd.kubernetes.protobuf" => {
-                Err(Refusal::not_implemented("a protobuf body"))
-            }
+            "application/vnd.kubernetes.protobuf" => Err(Refusal::protobuf()),
             _ => Err(Refusal::unsupported_media_type(&["application/json", "application/yaml"])),
         }
     }
@@ -243,4 +241,25 @@ fn decoded(text: &str) -> String {
         }
     }
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(content_type: &str, body: &'static str) -> Result<Value, Refusal> {
+        let request = http::Request::post("/api/v1/nodes").header("content-type", content_type);
+        let (parts, ()) = request.body(()).unwrap().into_parts();
+        Request::new(parts, Bytes::from_static(body.as_bytes())).document()
+    }
+
+    #[test]
+    fn protobuf_is_refused_with_the_setting_that_sends_json() {
+        let refusal = sent("application/vnd.kubernetes.protobuf", "k8s\0").unwrap_err();
+        let body = refusal.body();
+        assert_eq!((&body["code"], &body["reason"]), (&415.into(), &"UnsupportedMediaType".into()));
+        let message = body["message"].as_str().unwrap();
+        assert!(message.contains("--kube-api-content-type=application/json"), "{message}");
+        assert!(sent("application/json; charset=utf-8", "{}").is_ok());
+    }
 }

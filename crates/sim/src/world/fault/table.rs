@@ -392,6 +392,16 @@ pub const FAULTS: &[Fault] = &[
         },
     },
     Fault {
+        name: "server-type-ended",
+        does: "the server types that the cluster wants have ended, and are still listed",
+        expected: Expected::Failed { check: "preflight", code: 204 },
+        wound: Wound::Heals,
+        turn: |world, _, turn| {
+            let ended = turn.or_normal(sold_out(Known::Ended));
+            world.hetzner().turn(|knobs| knobs.shortages = ended);
+        },
+    },
+    Fault {
         name: "server-type-not-offered",
         does: "the server types that the cluster wants are not available",
         expected: Expected::Failed { check: "preflight", code: 204 },

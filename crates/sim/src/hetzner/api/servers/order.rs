@@ -28,6 +28,8 @@ struct Order {
     server_type: IdOrName,
     image: IdOrName,
     location: Option<String>,
+    datacenter: Option<IdOrName>,
+    automount: Option<bool>,
     #[serde(default)]
     ssh_keys: Vec<IdOrName>,
     user_data: Option<String>,
@@ -95,7 +97,11 @@ pub(in crate::hetzner::api) fn create(
     for FirewallReference { firewall } in &order.firewalls {
         project.firewalls.get_mut(*firewall)?.applied.push(Applied::Server(id));
     }
-    let steps = order.steps(id, project);
+    let sold_out = project.knobs.fails_to_deliver(server_type.name, location.name).then(|| {
+        let message = format!("{} is not available in {}", server_type.name, location.name);
+        Code::ResourceUnavailable.because(message)
+    });
+    let steps = order.steps(id, project, sold_out);
     let mut actions = project.start(steps);
     let action = actions.remove(0);
     let password = order.ssh_keys.is_empty().then(|| project.random_hex());
@@ -117,7 +123,8 @@ impl Order {
         let server_type: &ServerType = catalog::order(&self.server_type.text())?;
         let location = self.location.as_deref().unwrap_or(catalog::LOCATIONS[0].name);
         let location: &Location = catalog::order(location)?;
-        if server_type.is_deprecated() {
+        let has_ended = project.knobs.has_ended(server_type.name, location.name);
+        if server_type.is_deprecated() || has_ended {
             return Err(Code::InvalidServerType.because("server type is no longer offered"));
         }
         if !server_type.is_offered_in(location) {
@@ -158,7 +165,17 @@ impl Order {
         if self.user_data.as_ref().is_some_and(|data| data.len() > USER_DATA_LIMIT) {
             return Err(Refusal::invalid("user_data", "must not be longer than 32768 bytes"));
         }
-        let PublicNet { ipv4, ipv6, .. } = self.public_net;
+        if self.datacenter.is_some() {
+            return Err(Refusal::invalid("datacenter", "was removed, use location"));
+        }
+        let PublicNet { ipv4, ipv6, enable_ipv4, enable_ipv6 } = self.public_net;
+        if !enable_ipv4 && !enable_ipv6 && self.networks.is_empty() {
+            let message = "a server without public addresses must be in a network";
+            return Err(Refusal::invalid("public_net", message));
+        }
+        if self.automount == Some(true) {
+            return Err(Refusal::not_implemented("automount"));
+        }
         if ipv4.or(ipv6).is_some() || !self.volumes.is_empty() {
             return Err(Refusal::not_implemented("an order with given addresses or volumes"));
         }
@@ -207,10 +224,11 @@ impl Order {
     }
 
     /// Returns the actions of the order, of which the first makes the server.
-    fn steps(&self, id: i64, project: &Project) -> Vec<Step> {
+    fn steps(&self, id: i64, project: &Project, sold_out: Option<Refusal>) -> Vec<Step> {
         let server = Reference::to::<Server>(id);
         let delays = &project.delays;
         let create = Step::new("create_server", &[server], delays.create_server)
+            .failing(sold_out)
             .then(move |project| project.power(id, Status::Off))
             .or_else(move |project| project.remove_server(id));
         let mut steps = vec![create];
