@@ -99,6 +99,7 @@ fn plan() -> Plan {
         spec: None,
         monthly_cents: None,
         simulated_speed: None,
+        rerun: None,
     }
 }
 

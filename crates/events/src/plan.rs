@@ -34,6 +34,9 @@ pub struct Plan {
     /// How many times faster than real the simulated world runs; none where the world is real.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simulated_speed: Option<u32>,
+    /// The whole command that repeats the run, with all that names its cluster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rerun: Option<String>,
 }
 
 /// A node of the plan.

@@ -337,6 +337,7 @@ mod tests {
             spec: None,
             monthly_cents: None,
             simulated_speed: None,
+            rerun: None,
         };
         What::RunStarted { plan: Box::new(plan), resumes: None }
     }

@@ -7,7 +7,7 @@ use events::{Cause, NextStep, Unit};
 use spec::Duration;
 use spec::plan::{NodePlan, Stage};
 
-use crate::{Ground, Site};
+use crate::{Ground, Invocation, Site};
 
 /// The longest deadline that the command line takes.
 const LONGEST: u32 = 24 * 3600;
@@ -25,11 +25,11 @@ pub(crate) fn of_up(site: &Site, stage: Stage, unit: &Unit, cause: &Cause) -> Ve
 }
 
 /// Returns what to do next about a stage of `down`, which talks to the cloud only.
-pub(crate) fn of_down(cloud: &Endpoint, cause: &Cause) -> Vec<NextStep> {
+pub(crate) fn of_down(called: &Invocation, cloud: &Endpoint, cause: &Cause) -> Vec<NextStep> {
     match cause.code {
         codes::COULD_NOT_LOOK | codes::NO_SUCCESS_IN_TIME => vec![ask(cloud)],
         codes::NOT_READY_IN_TIME | codes::REFUSED => {
-            vec![step("seaworthy down --dry-run", "shows what is left")]
+            vec![step(called.on_cluster("down --dry-run"), "shows what is left")]
         }
         _ => Vec::new(),
     }

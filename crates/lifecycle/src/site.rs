@@ -21,7 +21,7 @@ use talos::secrets::Bundle;
 
 use crate::hetzner::{Clerk, Wanted};
 use crate::lease::{Lease, Leases, Now};
-use crate::{MachinePatch, Manifest};
+use crate::{Invocation, MachinePatch, Manifest};
 
 /// The place where a cluster is built.
 ///
@@ -40,6 +40,8 @@ pub struct Site {
     pub clock: Clock,
     /// Chance.
     pub chance: Chance,
+    /// How the command was called, for commands that are printed.
+    pub invocation: Invocation,
     /// How many times faster than real the cloud is, where it is simulated.
     pub speed: Option<u32>,
     /// The cloud's token, which the cluster's own controllers need too.
@@ -147,6 +149,7 @@ impl Site {
             folder: folder.to_owned(),
             clock,
             chance,
+            invocation: Invocation::default(),
             speed: None,
             token: Secret::new(""),
             source: None,

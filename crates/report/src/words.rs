@@ -2,7 +2,7 @@
 
 use events::Plan;
 
-use crate::{Span, Story};
+use crate::{Run, Span, Story};
 
 /// `11.8s (6m12s simulated)`
 pub(crate) fn took(real_ms: u64, simulated_ms: Option<u64>) -> String {
@@ -30,34 +30,62 @@ pub(crate) fn hears_all(command: &str) -> bool {
     command == "verify"
 }
 
-/// What a command leaves behind when it does not finish, and how to go on.
-pub(crate) fn remains(command: &str) -> String {
-    let kept = match command {
+/// What a run leaves behind when it does not finish, and how to go on.
+pub(crate) fn remains(run: &Run) -> String {
+    let kept = match run.command.as_str() {
         "rehearse" => return "this was a rehearsal: nothing real was made".to_owned(),
         "verify" => return "nothing was changed: verify only reads".to_owned(),
         "delete" => "what is left was not touched",
         command if Plan::tears_down(command) => "what is left was not touched",
         _ => "nothing was destroyed",
     };
-    format!("{kept}; `seaworthy {command}` goes on from here")
+    format!("{kept}; `{}` goes on from here", run.rerun)
 }
 
 #[cfg(test)]
 mod tests {
+    use events::{ClusterId, Event, RunId, Seq, What};
+    use jiff::Timestamp;
+
     use super::*;
 
+    fn run(command: &str, rerun: Option<&str>) -> Run {
+        let plan = Plan {
+            command: command.to_owned(),
+            cluster: "demo".to_owned(),
+            cluster_id: ClusterId::NIL,
+            title: String::new(),
+            tool: String::new(),
+            nodes: Vec::new(),
+            stages: Vec::new(),
+            spec: None,
+            monthly_cents: None,
+            simulated_speed: None,
+            rerun: rerun.map(str::to_owned),
+        };
+        let (run, at) = (RunId::new(Timestamp::UNIX_EPOCH, 1), Timestamp::UNIX_EPOCH);
+        let what = What::RunStarted { plan: Box::new(plan.clone()), resumes: None };
+        Run::new(&Event { run, seq: Seq(1), at, elapsed_ms: 0, attempt: 1, what }, &plan, None)
+    }
+
     #[test]
-    fn whoever_is_stopped_is_told_the_command_that_goes_on() {
-        for (command, expected) in [
-            ("up", "nothing was destroyed; `seaworthy up` goes on from here"),
-            ("down", "what is left was not touched; `seaworthy down` goes on from here"),
+    fn remains_names_the_command_that_goes_on() {
+        for (command, rerun, expected) in [
+            ("up", None, "nothing was destroyed; `seaworthy up` goes on from here"),
+            (
+                "up",
+                Some("seaworthy up a.yaml --rehearsal"),
+                "nothing was destroyed; `seaworthy up a.yaml --rehearsal` goes on from here",
+            ),
+            ("down", None, "what is left was not touched; `seaworthy down` goes on from here"),
             (
                 "rehearse --down",
-                "what is left was not touched; `seaworthy rehearse --down` goes on from here",
+                Some("seaworthy rehearse a.yaml --down"),
+                "what is left was not touched; `seaworthy rehearse a.yaml --down` goes on from here",
             ),
-            ("rehearse", "this was a rehearsal: nothing real was made"),
+            ("rehearse", None, "this was a rehearsal: nothing real was made"),
         ] {
-            assert_eq!(remains(command), expected);
+            assert_eq!(remains(&run(command, rerun)), expected);
         }
     }
 }

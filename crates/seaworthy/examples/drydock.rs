@@ -133,6 +133,7 @@ fn plan(folder: &StateFolder) -> Plan {
         spec: None,
         monthly_cents: None,
         simulated_speed: None,
+        rerun: None,
     }
 }
 

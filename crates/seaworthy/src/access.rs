@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use lifecycle::Invocation;
 use objects::{Access, AccessError, Cluster};
 
 use crate::command_error::CommandError;
@@ -61,6 +62,12 @@ impl AccessArgs {
 }
 
 impl ClusterArgs {
+    /// Returns how the command was called, as far as the cluster goes.
+    pub(crate) fn invocation(&self) -> Invocation {
+        let (kubeconfig, context) = (self.kubeconfig.clone(), self.context.clone());
+        Invocation { kubeconfig, context, ..Invocation::default() }
+    }
+
     /// Reads how the cluster is reached.
     pub(crate) fn access(&self) -> Result<Access, CommandError> {
         let (access, files) = if let Some(file) = &self.kubeconfig {

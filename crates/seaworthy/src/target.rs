@@ -9,7 +9,7 @@ use clap::Args;
 use clouds::hetzner::{Endpoint, Hetzner, Settings, Trust};
 use engine::{Chance, StateFolder};
 use events::{Clock, ClusterId, Digest, Secret};
-use lifecycle::{GitAccess, Ground, Site, Source};
+use lifecycle::{GitAccess, Ground, Invocation, Site, Source};
 use spec::plan::{Stage, Timeouts};
 use spec::{AddonName, AddonOptions, CloudKind, Cluster, Duration, Plan, SourceRange};
 
@@ -96,6 +96,17 @@ impl TargetArgs {
         self.file.as_deref().unwrap_or(Path::new(CLUSTER_FILE))
     }
 
+    /// Returns how the command was called.
+    pub(crate) fn invocation(&self, shared: &Shared) -> Invocation {
+        Invocation {
+            file: self.file.clone(),
+            rehearsal: self.rehearsal,
+            state_dir: shared.state_dir.clone(),
+            cloud: self.cloud.options(),
+            ..Invocation::default()
+        }
+    }
+
     /// Whether no cluster is named, and none lies here.
     pub(crate) fn names_nothing(&self) -> bool {
         self.file.is_none() && !self.rehearsal && !self.file().exists()
@@ -139,11 +150,14 @@ impl TargetArgs {
         if self.rehearsal {
             let (rehearsed, reach) = self.rehearsed(shared, ui)?;
             let (cloud, token) = (rehearsed.cloud(&reach)?, Secret::new(reach.token.as_str()));
-            return Sight::of(&rehearsed.cluster, rehearsed.folder, &cloud, timeouts, Ok(token));
+            let state = rehearsed.folder;
+            let sight = Sight::of(&rehearsed.cluster, state, &cloud, timeouts, Ok(token))?;
+            return Ok(sight.called_as(self.invocation(shared)));
         }
         let (cluster, _) = self.read(shared, ui)?;
         let state = state_dir(shared.state_dir.as_ref(), self.file()).join(cluster.name.as_str());
-        Sight::of(&cluster, state, &self.cloud, timeouts, token(&self.cloud))
+        let sight = Sight::of(&cluster, state, &self.cloud, timeouts, token(&self.cloud))?;
+        Ok(sight.called_as(self.invocation(shared)))
     }
 
     /// Reads the cluster file and opens the cluster's state.
@@ -155,7 +169,7 @@ impl TargetArgs {
     ) -> Result<Target, CommandError> {
         if self.rehearsal {
             let (rehearsed, reach) = self.rehearsed(shared, ui)?;
-            return rehearsed.target(&reach);
+            return Ok(rehearsed.target(&reach)?.called_as(self.invocation(shared)));
         }
         let (cluster, bytes) = self.read(shared, ui)?;
         let state = state_dir(shared.state_dir.as_ref(), self.file()).join(cluster.name.as_str());
@@ -163,7 +177,8 @@ impl TargetArgs {
             spec::Cloud::Hetzner(_) => token(&self.cloud)?,
             spec::Cloud::Proxmox(_) | spec::Cloud::Machines(_) => Secret::new(""),
         };
-        Target::with(cluster, &bytes, &state, &self.cloud, timeouts, token, None)
+        let target = Target::with(cluster, &bytes, &state, &self.cloud, timeouts, token, None)?;
+        Ok(target.called_as(self.invocation(shared)))
     }
 
     /// The same, with all that building the cluster needs besides: what the
@@ -218,6 +233,13 @@ impl Sight {
         });
         Ok(Self { plan, state, is_known: known.is_some(), site })
     }
+
+    fn called_as(mut self, invocation: Invocation) -> Self {
+        if let Ok(site) = &mut self.site {
+            site.invocation = invocation;
+        }
+        self
+    }
 }
 
 impl Target {
@@ -246,6 +268,12 @@ impl Target {
         site.source = source;
         let (digest, speed) = (Digest::of(bytes), cloud.simulated_speed);
         Ok(Self { cluster, digest, folder, site: Arc::new(site), token, speed })
+    }
+
+    /// Says how the command was called, so that printed commands mean the same cluster.
+    pub(crate) fn called_as(mut self, invocation: Invocation) -> Self {
+        self.site_mut().invocation = invocation;
+        self
     }
 
     fn site_mut(&mut self) -> &mut Site {
@@ -343,6 +371,22 @@ fn planned(
 }
 
 impl CloudArgs {
+    /// Returns the options that are not as usual, as they are given again. The
+    /// token itself never is: it comes from the environment or a file.
+    fn options(&self) -> Vec<(&'static str, String)> {
+        let mut options = Vec::new();
+        if self.cloud_endpoint != Endpoint::PUBLIC {
+            options.push(("--cloud-endpoint", self.cloud_endpoint.clone()));
+        }
+        let files = [("--cloud-ca", &self.cloud_ca), ("--token-file", &self.token_file)];
+        for (name, file) in files {
+            options.extend(file.as_ref().map(|file| (name, file.display().to_string())));
+        }
+        options.extend(self.my_ip.iter().map(|address| ("--my-ip", address.to_string())));
+        options.extend(self.simulated_speed.map(|it| ("--simulated-speed", it.to_string())));
+        options
+    }
+
     fn connect(
         &self,
         token: Secret,

@@ -60,5 +60,6 @@ fn plan() -> Plan {
         spec: None,
         monthly_cents: None,
         simulated_speed: None,
+        rerun: None,
     }
 }

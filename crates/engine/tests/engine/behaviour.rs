@@ -168,6 +168,7 @@ fn plan(table: &[Stage]) -> Plan {
         spec: None,
         monthly_cents: None,
         simulated_speed: None,
+        rerun: None,
     }
 }
 

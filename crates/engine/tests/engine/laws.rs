@@ -72,6 +72,7 @@ fn plan(control_planes: usize, workers: usize) -> Plan {
         spec: None,
         monthly_cents: None,
         simulated_speed: None,
+        rerun: None,
     }
 }
 

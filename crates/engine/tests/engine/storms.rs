@@ -72,6 +72,7 @@ fn plan() -> impl Strategy<Value = Plan> {
         spec: None,
         monthly_cents: None,
         simulated_speed: None,
+        rerun: None,
     })
 }
 

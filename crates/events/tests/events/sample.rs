@@ -58,6 +58,7 @@ pub(crate) fn plan() -> Plan {
         spec: None,
         monthly_cents: Some(1234),
         simulated_speed: None,
+        rerun: None,
     }
 }
 

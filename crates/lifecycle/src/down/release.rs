@@ -66,6 +66,7 @@ pub fn plan_of_machines(cluster: &str, id: ClusterId, tool: &str, speed: Option<
         spec: None,
         monthly_cents: None,
         simulated_speed: speed,
+        rerun: None,
     }
 }
 

@@ -39,5 +39,6 @@ pub fn plan(cluster: &str, id: ClusterId, tool: &str, speed: Option<u32>) -> Pla
         spec: None,
         monthly_cents: None,
         simulated_speed: speed,
+        rerun: None,
     }
 }

@@ -7,13 +7,14 @@ use events::{Cause, CheckName, Code, Digest, Evidence, Failure, Heals, NextStep,
 use futures::stream::{self, StreamExt as _};
 
 use crate::hetzner::{Clerk, act_error, blind};
-use crate::{healing, next_step};
+use crate::{Invocation, healing, next_step};
 
 /// The doing behind the stages of `down`.
 #[derive(Clone, Debug)]
 pub struct Down {
     cloud: Hetzner,
     speed: Option<u32>,
+    invocation: Invocation,
 }
 
 /// What the cluster's own controllers have made, as it is pinned: kind, id, name.
@@ -27,7 +28,14 @@ const MACHINES_AT_ONCE: usize = 16;
 impl Down {
     /// Takes a cluster down that `cloud` is for.
     pub fn new(cloud: Hetzner, speed: Option<u32>) -> Self {
-        Self { cloud, speed }
+        Self { cloud, speed, invocation: Invocation::default() }
+    }
+
+    /// Says how the command was called, so that printed commands mean the same cluster.
+    #[must_use]
+    pub fn called_as(mut self, invocation: Invocation) -> Self {
+        self.invocation = invocation;
+        self
     }
 
     /// Writes down what could not be recognised any more later on.
@@ -148,7 +156,7 @@ impl Work for Down {
 
     fn next_steps(&self, _: &Unit, cause: &Cause) -> Vec<NextStep> {
         match self.speed {
-            None => next_step::of_down(self.cloud.endpoint(), cause),
+            None => next_step::of_down(&self.invocation, self.cloud.endpoint(), cause),
             Some(_) => Vec::new(),
         }
     }

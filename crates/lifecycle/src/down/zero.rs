@@ -20,9 +20,9 @@ pub(super) fn look(site: &Site, seen: &[(Berth, Sighting)], eyes: &Eyes) -> Verd
         match rest(sighting, had_config, reset.as_deref()) {
             Ok(what) => evidence = evidence.fact(berth.name.clone(), what),
             Err(_) if reset.is_none() && is_stranded(site, berth, seen) => {
-                return Verdict::failed(stranded(berth));
+                return Verdict::failed(stranded(site, berth));
             }
-            Err(why) => return left(berth, &why),
+            Err(why) => return left(site, berth, &why),
         }
     }
     Verdict::ready(evidence)
@@ -57,19 +57,19 @@ fn rest(seen: &Sighting, had_config: bool, reset: Option<&str>) -> Result<&'stat
     }
 }
 
-fn left(berth: &Berth, why: &str) -> Verdict {
+fn left(site: &Site, berth: &Berth, why: &str) -> Verdict {
     let Berth { name, address } = berth;
     let what = format!("{name} at {address}: {why}");
     let cause = Cause::new(codes::NODE_UNREACHABLE, format!("{name} is not known to be wiped"))
         .because([what.clone()])
         .so("it may still run this cluster's config")
         .next(format!("seaworthy talos probe {address}"), "shows what answers there")
-        .next("seaworthy down", "goes on, once it answers");
+        .next(site.invocation.on_cluster("down"), "goes on, once it answers");
     Verdict::not_yet(Because::new(what).in_the_end(cause))
 }
 
-fn stranded(berth: &Berth) -> Cause {
-    let Berth { name, address } = berth;
+fn stranded(site: &Site, berth: &Berth) -> Cause {
+    let (Berth { name, address }, called) = (berth, &site.invocation);
     Cause::new(codes::NODE_REFUSES, format!("{name} is not known to be wiped"))
         .because([
             format!("{name} at {address}: {}", Reason::Refused),
@@ -78,8 +78,11 @@ fn stranded(berth: &Berth) -> Cause {
             "no control plane has a config".to_owned(),
         ])
         .so("it may still run this cluster's config")
-        .next("seaworthy up --until config", "gives the control planes theirs, so that it answers")
-        .next("seaworthy down", "goes on then")
+        .next(
+            called.on_cluster("up --until config"),
+            "gives the control planes theirs, so that it answers",
+        )
+        .next(called.on_cluster("down"), "goes on then")
 }
 
 /// Whether a machine was given our config, or may have been.

@@ -99,6 +99,7 @@ pub fn plan(cluster: &spec::Plan, id: ClusterId, tool: &str, now: &Circumstances
         spec: now.spec,
         monthly_cents: now.monthly_cents,
         simulated_speed: now.simulated_speed,
+        rerun: None,
     }
 }
 

@@ -64,5 +64,6 @@ pub fn plan(met: &Acquaintance, now: &Circumstances<'_>) -> Plan {
         spec: None,
         monthly_cents: None,
         simulated_speed: None,
+        rerun: None,
     }
 }

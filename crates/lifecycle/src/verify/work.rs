@@ -9,7 +9,7 @@ use tokio::sync::OnceCell;
 
 use super::{Acquaintance, ControlPlanes, api, cni, dns, etcd, machines, nodes, table, workloads};
 use crate::lease::{Lease, Leases, Now};
-use crate::{healing, kube};
+use crate::{Invocation, healing, kube};
 
 /// The looking behind the gates of `verify`.
 #[derive(Debug)]
@@ -21,6 +21,7 @@ pub struct Verify {
     control_planes: Option<ControlPlanes>,
     leases: Mutex<Leases>,
     clock: Clock,
+    invocation: Invocation,
 }
 
 /// The namespace of what a cluster itself consists of.
@@ -30,7 +31,15 @@ impl Verify {
     /// Looks at a cluster that was met.
     pub fn new(access: Access, met: Acquaintance, clock: Clock) -> Self {
         let (cluster, leases) = (OnceCell::new(), Mutex::default());
-        Self { access, cluster, met, control_planes: None, leases, clock }
+        let invocation = Invocation::default();
+        Self { access, cluster, met, control_planes: None, leases, clock, invocation }
+    }
+
+    /// Says how the command was called, so that printed commands mean the same cluster.
+    #[must_use]
+    pub fn called_as(mut self, invocation: Invocation) -> Self {
+        self.invocation = invocation;
+        self
     }
 
     /// Asks the control planes themselves, too.
@@ -38,6 +47,11 @@ impl Verify {
     pub fn and(mut self, control_planes: Option<ControlPlanes>) -> Self {
         self.control_planes = control_planes;
         self
+    }
+
+    /// Returns how the command was called, for commands that are printed.
+    pub fn invocation(&self) -> &Invocation {
+        &self.invocation
     }
 
     pub(super) fn control_planes(&self) -> Option<&ControlPlanes> {

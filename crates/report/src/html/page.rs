@@ -82,7 +82,6 @@ fn about(story: &Story, run: &Run) -> Markup {
 }
 
 fn cause(story: &Story, first: &FirstCause<'_>) -> Markup {
-    let command = story.run().map_or("up", |run| &run.command);
     html! {
         section.cause aria-label="First cause" {
             h2 { code { (first.cause.code) } " " (first.cause.message) }
@@ -98,7 +97,7 @@ fn cause(story: &Story, first: &FirstCause<'_>) -> Markup {
                     dd { ul { @for step in &first.cause.next { li { code { (step.command) } " " span { (step.tells) } } } } }
                 }
             }
-            p.note { (marked(&words::remains(command))) }
+            @if let Some(run) = story.run() { p.note { (marked(&words::remains(run))) } }
         }
     }
 }

@@ -71,7 +71,7 @@ fn cause(page: &mut Page, story: &Story, run: &Run) {
     };
     page.line(&format!("**{}**\n", inline(&clip(&first.cause.to_string(), 500))));
     page.line(&fenced(&explain(story)));
-    page.line(&format!("\n{}.\n", capital(&words::remains(&inline(&clip(&run.command, 50))))));
+    page.line(&format!("\n{}.\n", capital(&clip(&words::remains(run), 500))));
 }
 
 fn summary(story: &Story, run: &Run) -> String {

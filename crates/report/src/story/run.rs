@@ -31,6 +31,8 @@ pub struct Run {
     pub monthly_cents: Option<u64>,
     /// How many times faster than real the simulated world runs; none where the world is real.
     pub simulated_speed: Option<u32>,
+    /// The command that repeats the run, ready to be pasted.
+    pub rerun: String,
     /// The run that this one goes on from.
     pub resumes: Option<RunId>,
 }
@@ -53,6 +55,7 @@ impl Run {
             nodes: plan.nodes.iter().map(node).collect(),
             monthly_cents: plan.monthly_cents,
             simulated_speed: plan.simulated_speed,
+            rerun: rerun(plan),
             resumes,
         }
     }
@@ -67,4 +70,11 @@ impl Run {
         let ms = self.simulated_ms(real_ms).unwrap_or(real_ms);
         self.monthly_cents.map(|monthly| MicroEuros::part_of_month(monthly, ms))
     }
+}
+
+/// Journals of earlier versions know the command's name only. A backtick would
+/// end the code that pages show it as.
+fn rerun(plan: &Plan) -> String {
+    let bare = || format!("seaworthy {}", plan.command);
+    line(&plan.rerun.clone().unwrap_or_else(bare)).replace('`', "'")
 }

@@ -37,7 +37,7 @@ pub(crate) fn explain(story: &Story) -> String {
 
 /// Returns what a stopped or failed run leaves behind, and how to go on.
 pub(crate) fn note(story: &Story) -> Option<Line> {
-    let words = words::remains(story.run()?.command.as_str());
+    let words = words::remains(story.run()?);
     Some(Line::of(Ink::Strong, "note").and(Ink::Text, format!(": {words}")))
 }
 

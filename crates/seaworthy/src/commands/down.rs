@@ -51,8 +51,10 @@ pub(crate) fn run(args: &DownArgs, shared: &Shared, ui: &Ui) -> Result<(), Comma
 fn release(target: Target) -> Order<Release> {
     let Target { cluster, folder, site, token, speed, .. } = target;
     let (name, tool) = (cluster.name.to_string(), env!("CARGO_PKG_VERSION"));
+    let mut plan = down::plan_of_machines(&name, folder.cluster(), tool, speed);
+    plan.rerun = Some(site.invocation.on_cluster("down"));
     Order {
-        plan: down::plan_of_machines(&name, folder.cluster(), tool, speed),
+        plan,
         work: Arc::new(Release::new(site)),
         folder,
         until: Until::TheEnd,
@@ -62,11 +64,13 @@ fn release(target: Target) -> Order<Release> {
 
 /// Returns the order to take a cluster down.
 pub(crate) fn order(target: Target, hetzner: Hetzner) -> Order<Down> {
-    let Target { cluster, folder, token, speed, .. } = target;
+    let Target { cluster, folder, site, token, speed, .. } = target;
     let (name, tool) = (cluster.name.to_string(), env!("CARGO_PKG_VERSION"));
+    let mut plan = down::plan(&name, folder.cluster(), tool, speed);
+    plan.rerun = Some(site.invocation.on_cluster("down"));
     Order {
-        plan: down::plan(&name, folder.cluster(), tool, speed),
-        work: Arc::new(Down::new(hetzner, speed)),
+        plan,
+        work: Arc::new(Down::new(hetzner, speed).called_as(site.invocation.clone())),
         folder,
         until: Until::TheEnd,
         secrets: target::secrets(token),

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use clap::Args;
 use events::{Code, Plan, Role, private};
-use lifecycle::Ground;
+use lifecycle::{Ground, Invocation, quoted};
 use report::terminal::say;
 use sim::admin::Question;
 use sim::world::fault::{Expected, FAULTS, Fault};
@@ -70,8 +70,9 @@ pub(crate) fn run(args: &RehearseArgs, shared: &Shared, ui: &Ui) -> Result<(), C
     let state = state_dir(shared.state_dir.as_ref(), &file);
     let (folder, standing) = standing::place(&state, cluster.name.as_str())?;
     let rehearsed = Rehearsed { folder, cluster, bytes };
+    let called = args.invocation(shared);
     if args.down {
-        return take_down(&rehearsed, standing, ui);
+        return take_down(&rehearsed, standing, &called, ui);
     }
     rehearsed.keep_file()?;
     let stood = standing.is_some();
@@ -82,14 +83,30 @@ pub(crate) fn run(args: &RehearseArgs, shared: &Shared, ui: &Ui) -> Result<(), C
         }
         None => begin(&rehearsed, args)?,
     };
-    let mut target = rehearsed.target(&reach)?;
+    let mut target = rehearsed.target(&reach)?.called_as(called.clone());
     if let Some(file) = &args.file {
         target.furnish(file, &rehearsed.bytes)?;
     }
     let mut order = up::order(target, args.until)?;
     "rehearse".clone_into(&mut order.plan.command);
+    order.plan.rerun = Some(called.rehearse(&args.options()));
     let told = running::run(order, ui).map(|_| ());
-    end(&rehearsed, args, &reach, stood, told, ui)
+    end(&rehearsed, args, &called, &reach, stood, told, ui)
+}
+
+impl RehearseArgs {
+    /// Returns how commands mean this rehearsal.
+    fn invocation(&self, shared: &Shared) -> Invocation {
+        let (file, state_dir) = (self.file.clone(), shared.state_dir.clone());
+        Invocation { file, rehearsal: true, state_dir, ..Invocation::default() }
+    }
+
+    /// Returns the options that a rehearsal which goes on is given again.
+    fn options(&self) -> String {
+        let until = self.until.map(|stage| format!("--until {}", stage.as_str()));
+        let keep = self.keep.then(|| "--keep".to_owned());
+        until.into_iter().chain(keep).collect::<Vec<_>>().join(" ")
+    }
 }
 
 /// Machines have addresses of their own: a rehearsal would talk to the real ones.
@@ -168,6 +185,7 @@ fn begin(rehearsed: &Rehearsed, args: &RehearseArgs) -> Result<Reach, CommandErr
 fn end(
     rehearsed: &Rehearsed,
     args: &RehearseArgs,
+    called: &Invocation,
     reach: &Reach,
     stood: bool,
     told: Result<(), CommandError>,
@@ -176,31 +194,29 @@ fn end(
     let interrupted = matches!(&told, Err(error) if error.exit() == Exit::Interrupted);
     let mut err = ui.stderr();
     if interrupted {
-        say(
-            palette(ui),
-            "Standing",
-            "the world waits; `seaworthy rehearse` goes on, `--down` ends it",
-            &mut err,
-        )?;
+        let (again, down) = (called.rehearse(&args.options()), called.rehearse("--down"));
+        let words = format!("the world waits; `{again}` goes on, `{down}` ends it");
+        say(palette(ui), "Standing", &words, &mut err)?;
         return told;
     }
     if !args.keep {
         reach.end();
         if told.is_err() || stood {
-            let words = "the simulated world; `--keep` leaves it, for commands with `--rehearsal`";
-            say(palette(ui), "Ended", words, &mut err)?;
+            let words = format!("the simulated world; `{}` leaves it", called.rehearse("--keep"));
+            say(palette(ui), "Ended", &words, &mut err)?;
         }
         if told.is_ok() && ui.output() == Output::Text {
-            say(palette(ui), "Try it", "seaworthy rehearse --keep", &mut err)?;
-            writeln!(err, "              seaworthy rehearse --fault lb-no-healthy-target")?;
+            say(palette(ui), "Try it", &called.rehearse("--keep"), &mut err)?;
+            writeln!(err, "              {}", called.rehearse("--fault lb-no-healthy-target"))?;
         }
         return told;
     }
     say(palette(ui), "Standing", &format!("process {}", reach.pid), &mut err)?;
-    say(palette(ui), "Try it", "seaworthy rehearse --down", &mut err)?;
-    writeln!(err, "              seaworthy status --rehearsal")?;
+    say(palette(ui), "Try it", &called.rehearse("--down"), &mut err)?;
+    writeln!(err, "              {}", called.on_cluster("status"))?;
+    let world = quoted(&rehearsed.folder.join(WORLD).display().to_string());
     for fault in struck(reach).unwrap_or_default() {
-        writeln!(err, "              seaworthy sim fault --mend {fault}")?;
+        writeln!(err, "              seaworthy sim fault --mend {fault} --world {world}")?;
     }
     // Where the run failed early there is no cluster to look at.
     if let Ok(kubeconfig) = rehearsed.kubeconfig(reach) {
@@ -210,17 +226,23 @@ fn end(
     told
 }
 
-fn take_down(rehearsed: &Rehearsed, standing: Option<Reach>, ui: &Ui) -> Result<(), CommandError> {
+fn take_down(
+    rehearsed: &Rehearsed,
+    standing: Option<Reach>,
+    called: &Invocation,
+    ui: &Ui,
+) -> Result<(), CommandError> {
     let Some(reach) = standing else {
         let _ = fs::remove_dir(&rehearsed.folder);
         return Err(standing::none_stands());
     };
-    let target = rehearsed.target(&reach)?;
+    let target = rehearsed.target(&reach)?.called_as(called.clone());
     let Ground::Hetzner(hetzner) = target.site.ground.clone() else {
         return Err(CommandError::say(Exit::Internal, "only Hetzner is rehearsed"));
     };
     let mut order = down::order(target, hetzner);
     Plan::REHEARSED_TEARDOWN.clone_into(&mut order.plan.command);
+    order.plan.rerun = Some(called.rehearse("--down"));
     let told = running::run(order, ui).map(|_| ());
     if told.is_ok() {
         reach.end();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use clap::Args;
 use engine::Until;
 use events::StageName;
+use lifecycle::Invocation;
 use lifecycle::up::{self, Circumstances, Up};
 use spec::Duration;
 use spec::plan::Stage;
@@ -38,7 +39,21 @@ pub(crate) struct UpArgs {
 pub(crate) fn run(args: &UpArgs, shared: &Shared, ui: &Ui) -> Result<(), CommandError> {
     let target = args.target.open_to_build(&args.timeouts, shared, ui)?;
     target.knows_its_address()?;
-    running::run(order(target, args.until)?, ui).map(|_| ())
+    let mut order = order(target, args.until)?;
+    order.plan.rerun = Some(args.rerun(&args.target.invocation(shared)));
+    running::run(order, ui).map(|_| ())
+}
+
+impl UpArgs {
+    /// Returns the command that goes on where this one was stopped.
+    fn rerun(&self, called: &Invocation) -> String {
+        let until = self.until.map(|stage| format!(" --until {}", stage.as_str()));
+        let timeouts = self.timeouts.iter();
+        let timeouts =
+            timeouts.map(|(stage, deadline)| format!(" --timeout {}={deadline}", stage.as_str()));
+        let options: String = until.into_iter().chain(timeouts).collect();
+        called.on_cluster(&format!("up{options}"))
+    }
 }
 
 /// Returns the order to bring a cluster up.

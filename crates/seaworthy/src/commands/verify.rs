@@ -11,6 +11,7 @@ use std::time::Duration;
 use clap::Args;
 use engine::{Chance, StateFolder, Until};
 use events::{Clock, StageName};
+use lifecycle::Invocation;
 use lifecycle::verify::{self, Acquaintance, Circumstances, ControlPlanes, Verify};
 use objects::{Access, ApiError, Trouble, Unreachable};
 use serde_json::Value;
@@ -107,11 +108,29 @@ fn order(
         wait: wait(args),
         machines: planes.is_some(),
     };
-    let plan = verify::plan(&acquaintance, &now);
+    let mut plan = verify::plan(&acquaintance, &now);
+    let invocation = args.invocation();
+    plan.rerun = Some(args.rerun(&invocation));
     let gates: BTreeSet<_> = args.gates.iter().map(|gate| StageName::from(*gate)).collect();
     let until = if gates.is_empty() { Until::TheEnd } else { Until::Only(gates) };
-    let work = Arc::new(Verify::new(access, acquaintance, Clock::real()).and(planes));
+    let work = Verify::new(access, acquaintance, Clock::real()).and(planes);
+    let work = Arc::new(work.called_as(invocation));
     Ok(Order { folder, plan, until, work, secrets: Vec::new() })
+}
+
+impl VerifyArgs {
+    /// Returns how the command was called.
+    fn invocation(&self) -> Invocation {
+        Invocation { talosconfig: self.talosconfig.clone(), ..self.cluster.invocation() }
+    }
+
+    /// Returns the command that looks once more.
+    fn rerun(&self, called: &Invocation) -> String {
+        let gates = (!self.gates.is_empty()).then(|| format!("--gate {}", self.gates.join(",")));
+        let wait = self.wait.map(|wait| format!("--wait {wait}"));
+        let options: Vec<String> = [gates, wait].into_iter().flatten().collect();
+        called.verify(&options.join(" "))
+    }
 }
 
 /// A cluster of others has no name but its address.

@@ -70,6 +70,7 @@ pub(crate) fn plan(control_planes: usize, workers: usize) -> Plan {
         spec: None,
         monthly_cents: Some(3_847),
         simulated_speed: Some(30),
+        rerun: None,
     }
 }
 
