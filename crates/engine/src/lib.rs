@@ -25,6 +25,7 @@
 mod backoff;
 mod cancel;
 mod chance;
+mod claim;
 pub mod codes;
 mod confirmation;
 mod hands;
@@ -42,6 +43,7 @@ mod work;
 pub use backoff::Backoff;
 pub use cancel::Cancel;
 pub use chance::Chance;
+pub use claim::{Claim, Claimant};
 pub use hands::{Ensured, Eyes, Hands, SendError, Sight};
 pub use lock::{Holder, LockError, RunLock};
 pub use run::{AfterFailure, Engine, EngineError, Finished, Until};

@@ -4,6 +4,7 @@ use std::fs::{File, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use events::journal::Anchor;
 use events::{RunId, private};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug)]
 pub struct RunLock {
     file: File,
+    path: PathBuf,
     /// Who held it last and did not give it back: its process died.
     pub left_by: Option<Holder>,
     /// Whether the file system knows no locks, so that nobody is kept out.
@@ -46,6 +48,12 @@ pub enum LockError {
         path: PathBuf,
         /// Who, where the file tells.
         holder: Option<Box<Holder>>,
+    },
+    /// The file is not the one that was locked.
+    #[error("the lock {} was removed or replaced", path.display())]
+    Lost {
+        /// The lock file.
+        path: PathBuf,
     },
     /// The file cannot be used.
     #[error("could not lock {}", path.display())]
@@ -84,10 +92,26 @@ impl RunLock {
             let holder = Some(Box::new(holder.clone()));
             return Err(LockError::Held { path: path.to_owned(), holder });
         }
-        let mut lock = Self { file, left_by, is_unsupported };
+        // Between its opening and its locking somebody may have removed the file.
+        let mut lock = Self { file, path: path.to_owned(), left_by, is_unsupported };
+        lock.check()?;
         lock.write(&serde_json::to_vec(holder).expect("a holder is plain JSON"))
             .map_err(unusable)?;
         Ok(lock)
+    }
+
+    /// Ties the lock to its path, for whoever must not go on without it.
+    pub fn anchor(&self) -> Result<Anchor, LockError> {
+        let unusable = |source| LockError::Unusable { path: self.path.clone(), source };
+        Anchor::new(&self.path, &self.file).map_err(unusable)
+    }
+
+    /// Fails where the file at the path is not the one that was locked.
+    pub fn check(&self) -> Result<(), LockError> {
+        match self.anchor()?.holds() {
+            true => Ok(()),
+            false => Err(LockError::Lost { path: self.path.clone() }),
+        }
     }
 
     /// Not synced: after a crash of the machine nobody holds a lock.

@@ -3,7 +3,7 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::sync::Arc;
 
 use events::journal::{self, Durability, Header, ReadError, Torn, WriteError, Writer};
 use events::{
@@ -11,7 +11,7 @@ use events::{
     Observer, Recorder, Redactor, RunId, RunOutcome, Seq, What,
 };
 
-use crate::{Chance, Holder, LockError, RunLock, StateError, StateFolder};
+use crate::{Chance, Claim, Claimant, LockError, RunLock, StateError, StateFolder};
 
 /// A run that may start: it alone has the cluster.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub struct Session {
     pub run: RunId,
     /// What people should know before the run starts.
     pub notes: Vec<String>,
-    _lock: RunLock,
+    _lock: Arc<RunLock>,
 }
 
 /// Who opens a run, and how.
@@ -76,10 +76,20 @@ impl Session {
         clock: Clock,
         chance: &Chance,
     ) -> Result<Self, SessionError> {
-        let run = next_run(folder, clock, chance)?;
         let Opening { pid, host, command, durability, observers } = opening;
-        let lock =
-            RunLock::take(&folder.lock(), &Holder { pid, host, command, run, since: clock.now() })?;
+        let claim = Claim::take(folder, Claimant { pid, host, command }, clock, chance)?;
+        Self::begin(claim, durability, observers, clock)
+    }
+
+    /// The same, for whoever has the lock already.
+    pub fn begin(
+        claim: Claim,
+        durability: Durability,
+        observers: Vec<Observer>,
+        clock: Clock,
+    ) -> Result<Self, SessionError> {
+        let Claim { folder, run, lock } = claim;
+        lock.check()?;
         let mut notes = Vec::new();
         if let Some(holder) = &lock.left_by {
             notes.push(format!("the last run died, its lock was taken over: {holder}"));
@@ -89,23 +99,16 @@ impl Session {
             notes
                 .push(format!("{} cannot be locked: run nothing else meanwhile", folder.display()));
         }
-        let history = read_history(folder, clock, durability, &mut notes)?;
+        let history = read_history(&folder, clock, durability, &mut notes)?;
         let run_folder = folder.make_run(run)?;
         let header = Header::new(run, folder.cluster());
-        let writer = Writer::create(&folder.journal(run), &header, durability)?;
+        let mut writer = Writer::create(&folder.journal(run), &header, durability)?;
+        writer.tie_to(lock.anchor()?);
         let evidence = EvidenceStore::new(&run_folder, EvidenceLimits::default());
         let redactor = Redactor::new(folder.redaction_key());
         let recorder = Recorder::new(&header, writer, evidence, redactor, clock, observers);
         Ok(Self { ledger: Ledger::new(recorder, history), run, notes, _lock: lock })
     }
-}
-
-/// Runs are folded in the order of their ids: a clock that was set back must
-/// not put a run before the one it follows.
-fn next_run(folder: &StateFolder, clock: Clock, chance: &Chance) -> Result<RunId, StateError> {
-    let after_last = folder.runs()?.last().map(|last| last.started() + Duration::from_millis(1));
-    let at = after_last.map_or(clock.now(), |after_last| after_last.max(clock.now()));
-    Ok(RunId::new(at, chance.bits()))
 }
 
 /// Reads the journals of all runs, oldest first.

@@ -153,6 +153,7 @@ fn main() -> ExitCode {
             until: Until::TheEnd,
             work: Arc::new(dock),
             secrets: Vec::new(),
+            claim: None,
         }),
         Err(error) => {
             eprintln!("error: {error}");

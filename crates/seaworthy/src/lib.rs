@@ -23,6 +23,7 @@ mod place;
 mod reading;
 mod reference;
 mod registry_access;
+mod rehearsal_claim;
 mod rehearsed;
 mod run_finder;
 mod running;
@@ -34,6 +35,7 @@ mod standing;
 mod target;
 mod ui;
 mod waiting;
+mod world_file;
 
 use std::process::ExitCode;
 

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 
 use events::{Digest, Secret, private};
-use lifecycle::{Source, Way};
+use lifecycle::{Invocation, Source, Way, quoted};
 use spec::Cluster;
 
 use crate::command_error::CommandError;
@@ -27,16 +27,21 @@ const FILE: &str = "cluster.yaml";
 impl Rehearsed {
     /// Finds the one rehearsal below `state` whose world stands; of the cluster
     /// `name`, where one is named.
-    pub(crate) fn find(state: &Path, name: Option<&str>) -> Result<(Self, Reach), CommandError> {
-        let (folder, reach) = standing::find(state, name)?;
-        Ok((Self::read(folder)?, reach))
+    pub(crate) fn find(
+        state: &Path,
+        name: Option<&str>,
+        called: &Invocation,
+    ) -> Result<(Self, Reach), CommandError> {
+        let (folder, reach) = standing::find(state, name, called)?;
+        Ok((Self::read(folder, &reach)?, reach))
     }
 
-    fn read(folder: PathBuf) -> Result<Self, CommandError> {
+    fn read(folder: PathBuf, reach: &Reach) -> Result<Self, CommandError> {
         let path = folder.join(FILE);
+        let world = quoted(&reach.file.display().to_string());
         let unusable = |why: String| {
             CommandError::say(Exit::Usage, format!("could not use {}: {why}", path.display()))
-                .hint("`seaworthy rehearse --down` ends the rehearsal")
+                .hint(format!("`seaworthy sim end --world {world}` ends the world"))
         };
         let bytes = fs::read(&path).map_err(|error| unusable(error.to_string()))?;
         let cluster = spec::read(&path.display().to_string(), &bytes).into_cluster();

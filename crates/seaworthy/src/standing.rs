@@ -1,15 +1,17 @@
-//! Worlds that stand: how they are reached, and where they are found.
+//! Worlds that stand: how they are reached and ended, and where they are found.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Child;
 use std::time::Duration;
+use std::{fs, io};
 
-use events::private;
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, test_kill_process, waitpid};
+use lifecycle::Invocation;
 use serde::{Deserialize, Serialize};
+use sim::admin::{Place, Question, ask};
 
 use crate::command_error::CommandError;
 use crate::exit::Exit;
+use crate::world_file;
 
 /// The file in a rehearsal's folder that says how to reach its world.
 pub(crate) const WORLD: &str = "world.json";
@@ -17,10 +19,13 @@ pub(crate) const WORLD: &str = "world.json";
 /// What stands between a cluster's name and the number of its rehearsal.
 const REHEARSAL: &str = ".rehearsal-";
 
+/// How often a world that is asked to end is looked at before it is given up.
+const LOOKS: usize = 200;
+
 /// What it takes to reach a world.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Reach {
-    /// The process that it runs in.
+    /// The process that it runs in: for people only, it may be another one's by now.
     pub(crate) pid: u32,
     /// The cloud's API.
     pub(crate) endpoint: String,
@@ -32,35 +37,58 @@ pub(crate) struct Reach {
     pub(crate) speed: u32,
     /// The socket of its side for faults and counters.
     pub(crate) admin: PathBuf,
+    /// The file that says all this, which the world holds while it runs.
+    #[serde(skip)]
+    pub(crate) file: PathBuf,
 }
 
+/// A folder in which a cluster was or is rehearsed.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Rehearsal {
+    pub(crate) cluster: String,
+    pub(crate) number: u32,
+    pub(crate) folder: PathBuf,
+}
+
+// === impl Reach ===
+
 impl Reach {
-    /// Tells others how to reach the world.
-    pub(crate) fn write(&self, path: &Path) -> Result<(), CommandError> {
-        let text = serde_json::to_vec_pretty(self).expect("texts and numbers are plain data");
-        private::write(path, &text).map_err(|error| CommandError::unwritten(path, &error))
-    }
-
-    /// Ends the world, and returns once it is gone.
-    pub(crate) fn end(&self) {
-        let Some(pid) = self.pid() else { return };
-        // One that is gone already needs no end.
-        let _ = kill_process(pid, Signal::TERM);
-        for _ in 0..40 {
-            // Where this process has started it, it has to be seen off as well.
-            let _ = waitpid(Some(pid), WaitOptions::NOHANG);
-            if test_kill_process(pid).is_err() {
-                return;
-            }
-            pause();
+    /// Asks the world to end, and returns once it has. Only a child of this
+    /// very process is ended by force, where it does not listen: a process id
+    /// in a file may be anybody's.
+    pub(crate) fn end(&self, child: Option<&mut Child>) -> Result<(), CommandError> {
+        let asked = ask(&Place::new(&self.admin), &Question::End);
+        let listens = asked.is_ok();
+        if listens && self.is_gone_soon() {
+            return Ok(());
         }
-        // A world that does not listen any more holds nothing that is worth keeping.
-        let _ = kill_process(pid, Signal::KILL);
-        let _ = waitpid(Some(pid), WaitOptions::NOHANG);
+        if let Some(child) = child {
+            child.kill()?;
+            child.wait()?;
+        }
+        if !world_file::is_alive(&self.file) {
+            return Ok(());
+        }
+        let message = format!("the simulated world at {} does not end", self.file.display());
+        let error = CommandError::say(Exit::Internal, message);
+        let error = match asked {
+            Ok(_) => error,
+            Err(why) => error.hint(format!("its side for faults and counters: {why}")),
+        };
+        Err(error.hint(format!(
+            "it said that it is process {}; look what that is before you end it",
+            self.pid
+        )))
     }
 
-    fn pid(&self) -> Option<Pid> {
-        Pid::from_raw(i32::try_from(self.pid).ok()?)
+    fn is_gone_soon(&self) -> bool {
+        (0..LOOKS).any(|_| {
+            let gone = !world_file::is_alive(&self.file);
+            if !gone {
+                pause();
+            }
+            gone
+        })
     }
 }
 
@@ -70,42 +98,63 @@ pub(crate) fn pause() {
     std::thread::sleep(Duration::from_millis(50));
 }
 
-/// Returns how the world of a file is reached, where it still stands.
-pub(crate) fn at(file: &Path) -> Option<Reach> {
-    let text = fs::read(file).ok()?;
-    let reach: Reach = serde_json::from_slice(&text).ok()?;
-    test_kill_process(reach.pid()?).ok()?;
-    Some(reach)
+// === impl Rehearsal ===
+
+impl Rehearsal {
+    /// The rehearsal of a number.
+    pub(crate) fn numbered(state: &Path, cluster: &str, number: u32) -> Self {
+        let folder = state.join(format!("{cluster}{REHEARSAL}{number}"));
+        Self { cluster: cluster.to_owned(), number, folder }
+    }
+
+    /// Returns the file of its world.
+    pub(crate) fn world(&self) -> PathBuf {
+        self.folder.join(WORLD)
+    }
+
+    /// Returns how its world is reached, where it runs.
+    pub(crate) fn reach(&self) -> Option<Reach> {
+        world_file::read(&self.world())
+    }
 }
 
-/// Returns the folder of a cluster's rehearsal that stands, with its world, or
-/// of a new one.
-pub(crate) fn place(state: &Path, cluster: &str) -> Result<(PathBuf, Option<Reach>), CommandError> {
-    let of_cluster = rehearsals(state).into_iter().filter(|(name, _)| name == cluster);
-    let last = of_cluster.map(|(_, number)| number).max().unwrap_or(0);
-    let folder = |number: u32| state.join(format!("{cluster}{REHEARSAL}{number}"));
-    if let Some(reach) = at(&folder(last).join(WORLD)) {
-        return Ok((folder(last), Some(reach)));
+/// Returns the rehearsals that a folder of state holds, running or not, by
+/// cluster and number; of the cluster `name`, where one is named.
+pub(crate) fn rehearsals(state: &Path, name: Option<&str>) -> io::Result<Vec<Rehearsal>> {
+    let entries = match fs::read_dir(state) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let entry = entry?;
+        let file_name = entry.file_name();
+        let parts = file_name.to_str().and_then(|it| it.rsplit_once(REHEARSAL));
+        let Some((cluster, Ok(number))) = parts.map(|(it, number)| (it, number.parse())) else {
+            continue;
+        };
+        // A link would lead elsewhere.
+        if entry.file_type()?.is_dir() && name.is_none_or(|name| name == cluster) {
+            found.push(Rehearsal { cluster: cluster.to_owned(), number, folder: entry.path() });
+        }
     }
-    let folder = folder(last + 1);
-    private::folder(&folder).map_err(|error| {
-        CommandError::say(Exit::Usage, format!("could not make {}: {error}", folder.display()))
-    })?;
-    Ok((folder, None))
+    found.sort();
+    Ok(found)
 }
 
 /// Returns the folder and the world of the one rehearsal below `state` that
 /// stands; of the cluster `name`, where one is named.
-pub(crate) fn find(state: &Path, name: Option<&str>) -> Result<(PathBuf, Reach), CommandError> {
-    let all = rehearsals(state).into_iter();
-    let meant = all.filter(|(cluster, _)| name.is_none_or(|name| name == cluster));
-    let folders =
-        meant.map(|(cluster, number)| state.join(format!("{cluster}{REHEARSAL}{number}")));
-    let mut found: Vec<_> =
-        folders.filter_map(|folder| Some((at(&folder.join(WORLD))?, folder))).collect();
+pub(crate) fn find(
+    state: &Path,
+    name: Option<&str>,
+    called: &Invocation,
+) -> Result<(PathBuf, Reach), CommandError> {
+    let all = rehearsals(state, name)?.into_iter();
+    let mut found: Vec<_> = all.filter_map(|it| Some((it.reach()?, it.folder))).collect();
     match (found.pop(), found.pop()) {
         (Some((reach, folder)), None) => Ok((folder, reach)),
-        (None, _) => Err(none_stands()),
+        (None, _) => Err(none_stands(name, called)),
         (Some((_, one)), Some((_, other))) => {
             let error = CommandError::say(Exit::Usage, "more than one rehearsed world stands");
             Err(error
@@ -116,20 +165,8 @@ pub(crate) fn find(state: &Path, name: Option<&str>) -> Result<(PathBuf, Reach),
 }
 
 /// Says that there is no world.
-pub(crate) fn none_stands() -> CommandError {
-    CommandError::say(Exit::Usage, "no rehearsed world stands")
-        .hint("`seaworthy rehearse --keep` leaves one standing")
-}
-
-/// Returns the rehearsals that a folder of state holds, standing or not: the
-/// cluster's name and the number.
-fn rehearsals(state: &Path) -> Vec<(String, u32)> {
-    let entries = fs::read_dir(state).into_iter().flatten().flatten();
-    let read = |name: &str| {
-        let (cluster, number) = name.rsplit_once(REHEARSAL)?;
-        Some((cluster.to_owned(), number.parse().ok()?))
-    };
-    let mut found: Vec<_> = entries.filter_map(|it| read(it.file_name().to_str()?)).collect();
-    found.sort();
-    found
+pub(crate) fn none_stands(name: Option<&str>, called: &Invocation) -> CommandError {
+    let of = name.map(|name| format!(" of {name}")).unwrap_or_default();
+    CommandError::say(Exit::Usage, format!("no rehearsed world{of} stands"))
+        .hint(format!("`{}` leaves one standing", called.rehearse("--keep")))
 }

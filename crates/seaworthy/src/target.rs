@@ -126,14 +126,16 @@ impl TargetArgs {
     fn rehearsed(&self, shared: &Shared, ui: &Ui) -> Result<(Rehearsed, Reach), CommandError> {
         let state = state_dir(shared.state_dir.as_ref(), self.file());
         let named = self.file.as_ref().map(|file| read_cluster(file, ui)).transpose()?;
-        Rehearsed::find(&state, named.as_ref().map(|(cluster, _)| cluster.name.as_str()))
+        let name = named.as_ref().map(|(cluster, _)| cluster.name.as_str());
+        Rehearsed::find(&state, name, &self.invocation(shared))
     }
 
     /// Reads the cluster file. Who has only rehearsed has none.
     fn read(&self, shared: &Shared, ui: &Ui) -> Result<(Cluster, Vec<u8>), CommandError> {
         read_cluster(self.file(), ui).map_err(|error| {
             let state = state_dir(shared.state_dir.as_ref(), self.file());
-            if self.names_nothing() && standing::find(&state, None).is_ok() {
+            let called = self.invocation(shared);
+            if self.names_nothing() && standing::find(&state, None, &called).is_ok() {
                 return error.hint("`--rehearsal` means the rehearsed cluster that stands");
             }
             error

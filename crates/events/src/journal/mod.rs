@@ -10,12 +10,15 @@
 //! Invariants: a line is written once and never changed; an event that the law
 //! of [`RunState`](crate::RunState) refuses reaches neither the disk nor a
 //! reader; only the last line can be torn, and it is cut off, and said, before
-//! anything is appended.
+//! anything is appended; nothing is written once the file, or the lock of its
+//! run, is not where it was.
 
+mod anchor;
 mod format;
 mod reader;
 mod writer;
 
+pub use anchor::Anchor;
 pub use format::{Header, Version};
 pub use reader::{Chain, JournalFile, ReadError, Torn, read, verify};
 pub use writer::{Durability, WriteError, Writer};

@@ -4,6 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use super::anchor::Anchor;
 use super::format::{Header, Line, Version};
 use super::reader::{self, JournalFile, ReadError, Torn};
 use crate::{Digest, Event, private};
@@ -27,6 +28,8 @@ pub struct Writer {
     head: Digest,
     durability: Durability,
     buffer: Vec<u8>,
+    /// What must stay where it is: the journal itself, and the lock of its run.
+    anchors: Vec<Anchor>,
 }
 
 /// Why nothing was appended.
@@ -49,6 +52,15 @@ pub enum WriteError {
         /// Why.
         #[source]
         source: io::Error,
+    },
+    /// The file, or the lock of its run, is not where it was.
+    #[error(
+        "{} was removed or replaced during the run: nothing more was called",
+        path.display()
+    )]
+    Lost {
+        /// What is not there any more.
+        path: PathBuf,
     },
     /// What stands in it cannot be trusted.
     #[error("could not go on with the journal {}", path.display())]
@@ -87,8 +99,7 @@ impl Writer {
     ) -> Result<Self, WriteError> {
         let failed = |source| WriteError::Create { path: path.to_owned(), source };
         let file = private::options().append(true).create_new(true).open(path).map_err(failed)?;
-        let head = Digest::ZERO;
-        let mut writer = Self { path: path.to_owned(), file, head, durability, buffer: Vec::new() };
+        let mut writer = Self::at(path, file, Digest::ZERO, durability).map_err(failed)?;
         let line = serde_json::to_vec(header).map_err(WriteError::Encode)?;
         writer.put_line(&line);
         writer.commit()?;
@@ -117,9 +128,19 @@ impl Writer {
         if torn.is_some() {
             file.set_len(journal.chain.bytes).and_then(|()| file.sync_all()).map_err(failed)?;
         }
-        let head = journal.chain.head;
+        let writer = Self::at(path, file, journal.chain.head, durability).map_err(failed)?;
+        Ok((writer, journal, torn))
+    }
+
+    fn at(path: &Path, file: File, head: Digest, durability: Durability) -> io::Result<Self> {
+        let anchors = vec![Anchor::new(path, &file)?];
         let path = path.to_owned();
-        Ok((Self { path, file, head, durability, buffer: Vec::new() }, journal, torn))
+        Ok(Self { path, file, head, durability, buffer: Vec::new(), anchors })
+    }
+
+    /// Writes nothing more once this file is not where it was, either.
+    pub fn tie_to(&mut self, anchor: Anchor) {
+        self.anchors.push(anchor);
     }
 
     /// Returns the digest of the last line.
@@ -145,6 +166,9 @@ impl Writer {
 
     /// Brings all that was put to the disk, in one write and at most one sync.
     pub(crate) fn commit(&mut self) -> Result<(), WriteError> {
+        if let Some(lost) = self.anchors.iter().find(|anchor| !anchor.holds()) {
+            return Err(WriteError::Lost { path: lost.path().to_owned() });
+        }
         let written = self.file.write_all(&self.buffer);
         self.buffer.clear();
         written

@@ -59,6 +59,7 @@ fn release(target: Target) -> Order<Release> {
         folder,
         until: Until::TheEnd,
         secrets: target::secrets(token),
+        claim: None,
     }
 }
 
@@ -74,6 +75,7 @@ pub(crate) fn order(target: Target, hetzner: Hetzner) -> Order<Down> {
         folder,
         until: Until::TheEnd,
         secrets: target::secrets(token),
+        claim: None,
     }
 }
 

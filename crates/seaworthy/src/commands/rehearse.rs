@@ -1,29 +1,35 @@
 //! `rehearse`: the whole way up in a simulated world, through the real clients.
 
+mod closing;
+
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 
 use clap::Args;
+use engine::Claim;
 use events::{Code, Plan, Role, private};
-use lifecycle::{Ground, Invocation, quoted};
+use lifecycle::{Ground, Invocation};
 use report::terminal::say;
+use serde_json::json;
 use sim::admin::Question;
 use sim::world::fault::{Expected, FAULTS, Fault};
 use spec::plan::Stage;
 use spec::{CloudKind, Cluster};
 
-use super::sim::{ask, named, struck};
+use super::sim::{ask, named, speed};
 use super::{down, palette, read_cluster, state_dir, up};
 use crate::cli::{Output, Shared};
 use crate::command_error::CommandError;
 use crate::exit::Exit;
+use crate::rehearsal_claim::{self, ClaimedRehearsal, Cleaned};
 use crate::rehearsed::Rehearsed;
 use crate::running;
 use crate::standing::{self, Reach, WORLD, pause};
 use crate::ui::Ui;
+use crate::world_file;
 
 /// Rehearse bringing a cluster up, in a simulated world
 ///
@@ -40,7 +46,7 @@ pub(crate) struct RehearseArgs {
     faults: Vec<&'static Fault>,
 
     /// List what can be made to go wrong
-    #[arg(long, exclusive = true)]
+    #[arg(long, conflicts_with_all = ["file", "faults", "until", "keep", "down", "clean"])]
     list_faults: bool,
 
     /// Go only so far, with all that this stage needs
@@ -55,43 +61,79 @@ pub(crate) struct RehearseArgs {
     #[arg(long, conflicts_with_all = ["keep", "until", "faults"])]
     down: bool,
 
+    /// Remove the folders of rehearsals that are over, with their reports and keys [default: of all
+    /// clusters]
+    #[arg(long, conflicts_with_all = ["keep", "until", "faults", "down"])]
+    clean: bool,
+
     /// How many simulated seconds pass in a real one
-    #[arg(long, value_name = "FACTOR", default_value_t = 30)]
+    #[arg(long, value_name = "FACTOR", default_value_t = 30, value_parser = speed())]
     speed: u32,
+}
+
+/// A world, and the process that it runs in where this one has started it.
+struct World {
+    reach: Reach,
+    child: Option<Child>,
 }
 
 pub(crate) fn run(args: &RehearseArgs, shared: &Shared, ui: &Ui) -> Result<(), CommandError> {
     if args.list_faults {
         return list(ui);
     }
-    let (cluster, bytes) = read(args, ui)?;
-    can_be_simulated(&cluster)?;
     let file = args.file.clone().unwrap_or_default();
     let state = state_dir(shared.state_dir.as_ref(), &file);
-    let (folder, standing) = standing::place(&state, cluster.name.as_str())?;
-    let rehearsed = Rehearsed { folder, cluster, bytes };
     let called = args.invocation(shared);
-    if args.down {
-        return take_down(&rehearsed, standing, &called, ui);
+    if args.clean {
+        return clean(args, &state, &called, ui);
     }
+    let (cluster, bytes) = read(args, ui)?;
+    can_be_simulated(&cluster)?;
+    let name = cluster.name.as_str();
+    if args.down {
+        let command = called.rehearse("--down");
+        let claimed = rehearsal_claim::standing(&state, name, &command)?;
+        let claimed = claimed.ok_or_else(|| standing::none_stands(Some(name), &called))?;
+        return take_down(claimed, cluster, bytes, &called, ui);
+    }
+    let command = called.rehearse(&args.options());
+    let ClaimedRehearsal { folder, claim, reach } =
+        rehearsal_claim::standing_or_new(&state, name, &command)?;
+    let rehearsed = Rehearsed { folder, cluster, bytes };
     rehearsed.keep_file()?;
-    let stood = standing.is_some();
-    let reach = match standing {
+    let stood = reach.is_some();
+    let world = match reach {
         Some(reach) => {
             strike(&reach, &args.faults)?;
-            reach
+            World { reach, child: None }
         }
         None => begin(&rehearsed, args)?,
     };
-    let mut target = rehearsed.target(&reach)?.called_as(called.clone());
+    let told = bring_up(&rehearsed, args, &called, &world.reach, claim.clone(), ui);
+    let ended = closing::end(&rehearsed, args, &called, world, stood, told, ui);
+    // Whoever comes next finds no world that is about to end.
+    drop(claim);
+    ended?;
+    closing::tell_of_old(&state, &rehearsed, &called, ui)
+}
+
+fn bring_up(
+    rehearsed: &Rehearsed,
+    args: &RehearseArgs,
+    called: &Invocation,
+    reach: &Reach,
+    claim: Claim,
+    ui: &Ui,
+) -> Result<(), CommandError> {
+    let mut target = rehearsed.target(reach)?.called_as(called.clone());
     if let Some(file) = &args.file {
         target.furnish(file, &rehearsed.bytes)?;
     }
     let mut order = up::order(target, args.until)?;
     "rehearse".clone_into(&mut order.plan.command);
     order.plan.rerun = Some(called.rehearse(&args.options()));
-    let told = running::run(order, ui).map(|_| ());
-    end(&rehearsed, args, &called, &reach, stood, told, ui)
+    order.claim = Some(claim);
+    running::run(order, ui).map(|_| ())
 }
 
 impl RehearseArgs {
@@ -101,11 +143,19 @@ impl RehearseArgs {
         Invocation { file, rehearsal: true, state_dir, ..Invocation::default() }
     }
 
-    /// Returns the options that a rehearsal which goes on is given again.
+    /// Returns the options that a rehearsal which goes on is given again: its
+    /// world knows its faults and its speed.
     fn options(&self) -> String {
         let until = self.until.map(|stage| format!("--until {}", stage.as_str()));
         let keep = self.keep.then(|| "--keep".to_owned());
         until.into_iter().chain(keep).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Returns the options that make a new world go wrong in the same way, and
+    /// leave it standing.
+    fn options_to_keep(&self) -> String {
+        let faults = self.faults.iter().map(|fault| format!(" --fault {}", fault.name));
+        format!("--keep{}", faults.collect::<String>())
     }
 }
 
@@ -135,8 +185,12 @@ fn read(args: &RehearseArgs, ui: &Ui) -> Result<(Cluster, Vec<u8>), CommandError
 /// The cluster that is rehearsed where no file is named.
 const DEMO: &str = include_str!("demo.yaml");
 
+/// How often a world that was started is looked at before it is given up: a
+/// loaded machine may take its time.
+const LOOKS: usize = 1200;
+
 /// Starts a world in a process of its own: it outlives this one.
-fn begin(rehearsed: &Rehearsed, args: &RehearseArgs) -> Result<Reach, CommandError> {
+fn begin(rehearsed: &Rehearsed, args: &RehearseArgs) -> Result<World, CommandError> {
     let log = rehearsed.folder.join("sim.log");
     let out = private::options().write(true).create(true).truncate(true).open(&log)?;
     let plan = spec::Plan::of(&rehearsed.cluster, events::ClusterId::NIL);
@@ -165,15 +219,18 @@ fn begin(rehearsed: &Rehearsed, args: &RehearseArgs) -> Result<Reach, CommandErr
     command.process_group(0).stdin(Stdio::null());
     command.stdout(out.try_clone()?).stderr(out);
     let mut child = command.spawn()?;
-    for _ in 0..200 {
-        if let Some(reach) = standing::at(&rehearsed.folder.join(WORLD)) {
-            return Ok(reach);
+    for _ in 0..LOOKS {
+        if let Some(reach) = world_file::read(&rehearsed.folder.join(WORLD)) {
+            return Ok(World { reach, child: Some(child) });
         }
         if child.try_wait()?.is_some() {
             break;
         }
         pause();
     }
+    // Where it has ended already there is nothing to end.
+    let _ = child.kill();
+    let _ = child.wait();
     let said = fs::read_to_string(&log).unwrap_or_default();
     Err(CommandError::say(
         Exit::Internal,
@@ -181,61 +238,16 @@ fn begin(rehearsed: &Rehearsed, args: &RehearseArgs) -> Result<Reach, CommandErr
     ))
 }
 
-/// Ends the world, unless it is wanted, and says how to go on.
-fn end(
-    rehearsed: &Rehearsed,
-    args: &RehearseArgs,
-    called: &Invocation,
-    reach: &Reach,
-    stood: bool,
-    told: Result<(), CommandError>,
-    ui: &Ui,
-) -> Result<(), CommandError> {
-    let interrupted = matches!(&told, Err(error) if error.exit() == Exit::Interrupted);
-    let mut err = ui.stderr();
-    if interrupted {
-        let (again, down) = (called.rehearse(&args.options()), called.rehearse("--down"));
-        let words = format!("the world waits; `{again}` goes on, `{down}` ends it");
-        say(palette(ui), "Standing", &words, &mut err)?;
-        return told;
-    }
-    if !args.keep {
-        reach.end();
-        if told.is_err() || stood {
-            let words = format!("the simulated world; `{}` leaves it", called.rehearse("--keep"));
-            say(palette(ui), "Ended", &words, &mut err)?;
-        }
-        if told.is_ok() && ui.output() == Output::Text {
-            say(palette(ui), "Try it", &called.rehearse("--keep"), &mut err)?;
-            writeln!(err, "              {}", called.rehearse("--fault lb-no-healthy-target"))?;
-        }
-        return told;
-    }
-    say(palette(ui), "Standing", &format!("process {}", reach.pid), &mut err)?;
-    say(palette(ui), "Try it", &called.rehearse("--down"), &mut err)?;
-    writeln!(err, "              {}", called.on_cluster("status"))?;
-    let world = quoted(&rehearsed.folder.join(WORLD).display().to_string());
-    for fault in struck(reach).unwrap_or_default() {
-        writeln!(err, "              seaworthy sim fault --mend {fault} --world {world}")?;
-    }
-    // Where the run failed early there is no cluster to look at.
-    if let Ok(kubeconfig) = rehearsed.kubeconfig(reach) {
-        let look = format!("kubectl --kubeconfig {} get nodes", kubeconfig.display());
-        writeln!(err, "              {look}")?;
-    }
-    told
-}
-
 fn take_down(
-    rehearsed: &Rehearsed,
-    standing: Option<Reach>,
+    claimed: ClaimedRehearsal,
+    cluster: Cluster,
+    bytes: Vec<u8>,
     called: &Invocation,
     ui: &Ui,
 ) -> Result<(), CommandError> {
-    let Some(reach) = standing else {
-        let _ = fs::remove_dir(&rehearsed.folder);
-        return Err(standing::none_stands());
-    };
+    let ClaimedRehearsal { folder, claim, reach } = claimed;
+    let rehearsed = Rehearsed { folder, cluster, bytes };
+    let reach = reach.expect("the world of a standing rehearsal runs");
     let target = rehearsed.target(&reach)?.called_as(called.clone());
     let Ground::Hetzner(hetzner) = target.site.ground.clone() else {
         return Err(CommandError::say(Exit::Internal, "only Hetzner is rehearsed"));
@@ -243,11 +255,41 @@ fn take_down(
     let mut order = down::order(target, hetzner);
     Plan::REHEARSED_TEARDOWN.clone_into(&mut order.plan.command);
     order.plan.rerun = Some(called.rehearse("--down"));
-    let told = running::run(order, ui).map(|_| ());
-    if told.is_ok() {
-        reach.end();
+    order.claim = Some(claim.clone());
+    running::run(order, ui)?;
+    reach.end(None)?;
+    drop(claim);
+    Ok(())
+}
+
+/// Removes what rehearsals have left that are over.
+fn clean(
+    args: &RehearseArgs,
+    state: &Path,
+    called: &Invocation,
+    ui: &Ui,
+) -> Result<(), CommandError> {
+    let named = args.file.as_ref().map(|file| read_cluster(file, ui)).transpose()?;
+    let name = named.as_ref().map(|(cluster, _)| cluster.name.as_str());
+    let Cleaned { removed, left } =
+        rehearsal_claim::clean(state, name, &called.rehearse("--clean"))?;
+    if ui.output() == Output::Json {
+        let left: Vec<_> =
+            left.iter().map(|(folder, why)| json!({ "folder": folder, "because": why })).collect();
+        return Ok(ui.json(&json!({ "removed": removed, "left": left }))?);
     }
-    told
+    let mut err = ui.stderr();
+    for folder in &removed {
+        say(palette(ui), "Removed", &folder.display().to_string(), &mut err)?;
+    }
+    for (folder, why) in &left {
+        say(palette(ui), "Left", &format!("{}: {why}", folder.display()), &mut err)?;
+    }
+    let words = match removed.len() {
+        1 => "1 rehearsal".to_owned(),
+        count => format!("{count} rehearsals"),
+    };
+    Ok(say(palette(ui), "Cleaned", &words, &mut err)?)
 }
 
 /// Lets things go wrong in a world that stands already.

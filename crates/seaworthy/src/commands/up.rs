@@ -69,5 +69,6 @@ pub(crate) fn order(target: Target, until: Option<Stage>) -> Result<Order<Up>, C
         until,
         work: Arc::new(Up::new(site)),
         secrets: target::secrets(token),
+        claim: None,
     })
 }

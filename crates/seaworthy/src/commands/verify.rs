@@ -115,7 +115,7 @@ fn order(
     let until = if gates.is_empty() { Until::TheEnd } else { Until::Only(gates) };
     let work = Verify::new(access, acquaintance, Clock::real()).and(planes);
     let work = Arc::new(work.called_as(invocation));
-    Ok(Order { folder, plan, until, work, secrets: Vec::new() })
+    Ok(Order { folder, plan, until, work, secrets: Vec::new(), claim: None })
 }
 
 impl VerifyArgs {

@@ -21,7 +21,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use engine::{
-    Backoff, Cancel, Chance, Engine, EngineError, Finished, LockError, Opening, Session,
+    Backoff, Cancel, Chance, Claim, Claimant, Engine, EngineError, Finished, LockError, Session,
     SessionError, StateFolder, Until, Work,
 };
 use events::journal::Durability;
@@ -50,6 +50,8 @@ pub struct Order<W> {
     pub work: Arc<W>,
     /// What must never reach a disk or a terminal, by the name it is known by.
     pub secrets: Vec<(String, Secret)>,
+    /// The right to run, where it was taken already.
+    pub claim: Option<Claim>,
 }
 
 /// What a run leaves on the disk.
@@ -102,8 +104,10 @@ async fn conduct<W: Work>(order: Order<W>, traces: Traces, ui: &Ui) -> Result<To
     let mut signals = Signals::listen()?;
     let (clock, chance, cancel) = (Clock::real(), Chance::real(), Cancel::new());
     let display = Display::start(ui, clock)?;
-    let Order { folder, plan, until, work, secrets } = order;
-    let session = open(&folder, &plan, &display, clock, &chance)?;
+    let Order { folder, plan, until, work, secrets, claim } = order;
+    let claim = claim.map_or_else(|| self::claim(&folder, &rerun(&plan)), Ok)?;
+    let session = Session::begin(claim, Durability::Synced, vec![display.observer()], clock)
+        .map_err(|error| unopened(&error))?;
     for (name, secret) in &secrets {
         let hidden = session.ledger.recorder().hide(name.as_str(), secret);
         hidden.map_err(|error| CommandError::new(Exit::Usage, &error))?;
@@ -130,30 +134,28 @@ async fn conduct<W: Work>(order: Order<W>, traces: Traces, ui: &Ui) -> Result<To
     Ok(told)
 }
 
-fn open(
-    folder: &StateFolder,
-    plan: &Plan,
-    display: &Display,
-    clock: Clock,
-    chance: &Chance,
-) -> Result<Session, CommandError> {
-    let opening = Opening {
-        pid: std::process::id(),
-        host: host(),
-        command: format!("seaworthy {}", plan.command),
-        durability: Durability::Synced,
-        observers: vec![display.observer()],
-    };
-    Session::open(folder, opening, clock, chance).map_err(|error| match &error {
-        SessionError::Lock(LockError::Held { .. }) => CommandError::new(Exit::Usage, &error)
+/// Takes the right to run on a cluster, or says who has it.
+pub(crate) fn claim(folder: &StateFolder, command: &str) -> Result<Claim, CommandError> {
+    let who = Claimant { pid: std::process::id(), host: host(), command: command.to_owned() };
+    Claim::take(folder, who, Clock::real(), &Chance::real()).map_err(|error| unopened(&error))
+}
+
+/// Returns the command as people would give it.
+fn rerun(plan: &Plan) -> String {
+    plan.rerun.clone().unwrap_or_else(|| format!("seaworthy {}", plan.command))
+}
+
+fn unopened(error: &SessionError) -> CommandError {
+    match error {
+        SessionError::Lock(LockError::Held { .. }) => CommandError::new(Exit::Usage, error)
             .hint("wait until it is over, or end it; a run that died holds nothing"),
         SessionError::Read(_) | SessionError::History(_) | SessionError::Foreign { .. } => {
-            CommandError::new(Exit::Internal, &error).hint(
+            CommandError::new(Exit::Internal, error).hint(
                 "put the journal back as it was: without it nobody knows which calls were made",
             )
         }
-        _ => CommandError::new(Exit::Internal, &error),
-    })
+        _ => CommandError::new(Exit::Internal, error),
+    }
 }
 
 /// Waits for the end of the run; the first signal asks it to stop, the second

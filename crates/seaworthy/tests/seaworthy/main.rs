@@ -40,4 +40,5 @@ mod talos_gen_judged;
 mod verify;
 mod wait;
 mod workplace;
+mod worlds;
 mod yard;

@@ -27,7 +27,7 @@ impl Stage {
         Self { place: Workplace::new() }
     }
 
-    fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = self.place.command(["rehearse"]);
         command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
@@ -45,7 +45,7 @@ impl Stage {
     }
 
     /// Starts it, and waits until its journal holds so many events.
-    fn start_until(&self, events: usize) -> Child {
+    pub(crate) fn start_until(&self, events: usize) -> Child {
         let before = self.journals().len();
         let mut child = self.command(&["--speed", "200", "--until", LAST]).spawn().unwrap();
         while child.try_wait().unwrap().is_none() {
@@ -71,17 +71,16 @@ impl Stage {
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        let world = self.place.path().join(".seaworthy/demo.rehearsal-1/world.json");
-        let Ok(text) = fs::read(world) else { return };
-        let reach: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
-        let pid = reach["pid"].as_i64().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
-        if let Some(pid) = pid {
-            let _ = kill_process(pid, Signal::TERM);
+        let folders = fs::read_dir(self.place.path().join(".seaworthy"));
+        for folder in folders.into_iter().flatten().flatten() {
+            let world = folder.path().join("world.json").display().to_string();
+            let mut end = self.place.command(["sim", "end", "--world", &world]);
+            let _ = end.stderr(Stdio::null()).status();
         }
     }
 }
 
-fn told(output: &Output) -> (i32, String) {
+pub(crate) fn told(output: &Output) -> (i32, String) {
     (output.status.code().unwrap(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
@@ -137,7 +136,7 @@ fn a_fault_is_told_and_nothing_is_left() {
     assert!(!stage.place.path().join(".seaworthy/demo.rehearsal-1/world.json").exists());
     let (exit, text) = stage.rehearse(&["--down"]);
     assert_eq!(exit, 2, "{text}");
-    assert!(text.contains("no rehearsed world stands"), "{text}");
+    assert!(text.contains("no rehearsed world of demo stands"), "{text}");
 }
 
 /// A run fails, what is broken is mended while the world stands, and the next
@@ -149,7 +148,11 @@ fn a_fault_that_is_mended_lets_the_rehearsal_go_on() {
     let (exit, text) = stage.rehearse(&["--keep", "--fault", FAULT]);
     assert_eq!(exit, 3, "{text}");
     assert!(text.contains("error[SW0431]"), "{text}");
-    assert!(text.contains(&format!("seaworthy sim fault --mend {FAULT}")), "{text}");
+    let world = ".seaworthy/demo.rehearsal-1/world.json";
+    assert!(
+        text.contains(&format!("seaworthy sim fault --mend {FAULT} --world {world}")),
+        "{text}"
+    );
     let faults = stage.sim(&["fault", "-o", "json"]).1;
     let faults: serde_json::Value = serde_json::from_str(&faults).unwrap();
     let struck = faults.as_array().unwrap().iter().filter(|it| it["struck"] == true);

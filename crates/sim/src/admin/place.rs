@@ -3,7 +3,7 @@
 use std::fs::{self, File, Permissions};
 use std::io;
 use std::os::fd::AsRawFd as _;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,11 @@ impl Place {
     pub fn listen(&self) -> io::Result<UnixListener> {
         match self.connect() {
             Ok(_) => return Err(io::ErrorKind::AddrInUse.into()),
+            // What is no socket refuses connections, too, and is not ours to remove.
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                if !fs::symlink_metadata(&self.0)?.file_type().is_socket() {
+                    return Err(io::Error::new(io::ErrorKind::AlreadyExists, "it is no socket"));
+                }
                 fs::remove_file(&self.0)?;
             }
             Err(_) => {}
@@ -51,6 +55,11 @@ impl Place {
     /// Returns who owns the socket.
     pub(super) fn owner(&self) -> io::Result<u32> {
         Ok(fs::metadata(&self.0)?.uid())
+    }
+
+    /// Returns what tells the socket apart from another at the same path.
+    pub(super) fn inode(&self) -> io::Result<u64> {
+        Ok(fs::symlink_metadata(&self.0)?.ino())
     }
 
     /// The short way there, for as long as the folder is open.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::Notify;
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::{Answer, FaultNow, MachineNow, Place, Question};
@@ -22,7 +23,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Admin {
     place: Place,
+    inode: u64,
     task: AbortHandle,
+    end: Arc<Notify>,
 }
 
 /// Answers at a place for a world until the handle is dropped.
@@ -30,7 +33,8 @@ pub fn serve(place: Place, world: Arc<World>, cast: Cast) -> io::Result<Admin> {
     let listener = place.listen()?;
     listener.set_nonblocking(true)?;
     let (listener, owner) = (UnixListener::from_std(listener)?, place.owner()?);
-    let desk = Arc::new(Desk { world, cast });
+    let (inode, end) = (place.inode()?, Arc::new(Notify::new()));
+    let desk = Arc::new(Desk { world, cast, end: Arc::clone(&end) });
     let task = tokio::spawn(async move {
         let mut talks = JoinSet::new();
         loop {
@@ -43,20 +47,30 @@ pub fn serve(place: Place, world: Arc<World>, cast: Cast) -> io::Result<Admin> {
             while talks.try_join_next().is_some() {}
         }
     });
-    Ok(Admin { place, task: task.abort_handle() })
+    Ok(Admin { place, inode, task: task.abort_handle(), end })
+}
+
+impl Admin {
+    /// Waits until the owner asks for the end of the world.
+    pub async fn ended(&self) {
+        self.end.notified().await;
+    }
 }
 
 impl Drop for Admin {
     fn drop(&mut self) {
         self.task.abort();
-        // It may be gone with its folder.
-        let _ = std::fs::remove_file(self.place.path());
+        // It may be gone with its folder, or be another world's by now.
+        if self.place.inode().is_ok_and(|inode| inode == self.inode) {
+            let _ = std::fs::remove_file(self.place.path());
+        }
     }
 }
 
 struct Desk {
     world: Arc<World>,
     cast: Cast,
+    end: Arc<Notify>,
 }
 
 impl Desk {
@@ -72,7 +86,12 @@ impl Desk {
         let mut said = serde_json::to_vec(&answer).map_err(io::Error::other)?;
         said.push(b'\n');
         writing.write_all(&said).await?;
-        writing.shutdown().await
+        writing.shutdown().await?;
+        // Not before the answer is out: the process may end at once.
+        if answer == Answer::Ending {
+            self.end.notify_one();
+        }
+        Ok(())
     }
 
     fn answer(&self, question: &Question) -> Answer {
@@ -82,6 +101,7 @@ impl Desk {
             Question::Mend { fault } => self.turn(fault, Fault::mend),
             Question::Counters => Answer::Counters { counters: self.world.effects().counters() },
             Question::Machines => self.machines(),
+            Question::End => Answer::Ending,
         }
     }
 

@@ -26,6 +26,8 @@ pub enum Question {
     Counters,
     /// Which machines there are.
     Machines,
+    /// End the world.
+    End,
 }
 
 /// What the world says to it.
@@ -48,6 +50,8 @@ pub enum Answer {
         /// The machines.
         machines: Vec<MachineNow>,
     },
+    /// The world ends once this is said.
+    Ending,
     /// It was not understood; nothing has changed.
     Refused {
         /// Why.

@@ -1,13 +1,16 @@
 //! `sim`: a simulated world in a process of its own, and its owner's side.
 
 mod counters;
+mod end;
 mod fault;
 mod serve;
 mod servers;
 
 use std::path::PathBuf;
 
+use clap::builder::RangedU64ValueParser;
 use clap::{Args, Subcommand};
+use lifecycle::Invocation;
 use sim::admin::{self, Answer, Place, Question};
 
 use super::state_dir;
@@ -16,6 +19,7 @@ use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::standing::{self, Reach};
 use crate::ui::Ui;
+use crate::world_file;
 
 pub(crate) use fault::{named, struck};
 
@@ -42,6 +46,8 @@ enum SimCommand {
     Counters(WorldArgs),
     /// List the servers of a world, and how far the nodes on them have come
     Servers(WorldArgs),
+    /// End a world with all that is in it
+    End(WorldArgs),
 }
 
 #[derive(Args, Debug)]
@@ -57,6 +63,7 @@ pub(crate) fn run(args: &SimArgs, shared: &Shared, ui: &Ui) -> Result<(), Comman
         Some(SimCommand::Fault(args)) => fault::run(args, shared, ui),
         Some(SimCommand::Counters(args)) => counters::run(&args.reach(shared)?, ui),
         Some(SimCommand::Servers(args)) => servers::run(&args.reach(shared)?, ui),
+        Some(SimCommand::End(args)) => end::run(&args.reach(shared)?, ui),
     }
 }
 
@@ -64,13 +71,20 @@ impl WorldArgs {
     /// Finds the world that is meant.
     fn reach(&self, shared: &Shared) -> Result<Reach, CommandError> {
         if let Some(file) = &self.world {
-            return standing::at(file).ok_or_else(|| {
+            return world_file::read(file).ok_or_else(|| {
                 CommandError::say(Exit::Usage, format!("no world stands at {}", file.display()))
             });
         }
         let state = state_dir(shared.state_dir.as_ref(), "".as_ref());
-        standing::find(&state, None).map(|(_, reach)| reach)
+        let state_dir = shared.state_dir.clone();
+        let called = Invocation { state_dir, ..Invocation::default() };
+        standing::find(&state, None, &called).map(|(_, reach)| reach)
     }
+}
+
+/// Reads how fast a world runs: one that stands still would never be ready.
+pub(crate) fn speed() -> RangedU64ValueParser<u32> {
+    RangedU64ValueParser::new().range(1..)
 }
 
 /// Asks a world on its owner's side.

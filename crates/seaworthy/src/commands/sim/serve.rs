@@ -14,11 +14,12 @@ use sim::world::fault::{Cast, Fault};
 use sim::{Clock, Tempo};
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::named;
+use super::{named, speed};
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::standing::Reach;
 use crate::ui::Ui;
+use crate::world_file::WorldFile;
 
 /// What a world is made with.
 #[derive(Args, Debug)]
@@ -28,7 +29,7 @@ pub(super) struct ServeArgs {
     world: PathBuf,
 
     /// How many simulated seconds pass in a real one
-    #[arg(long, value_name = "FACTOR", default_value_t = 30)]
+    #[arg(long, value_name = "FACTOR", default_value_t = 30, value_parser = speed())]
     speed: u32,
 
     /// Let something go wrong; `rehearse --list-faults` lists what (can be repeated)
@@ -66,6 +67,8 @@ pub(super) fn run(args: &ServeArgs, ui: &Ui) -> Result<(), CommandError> {
 }
 
 async fn serve(args: &ServeArgs, ui: &Ui) -> Result<(), CommandError> {
+    // First of all: it is held for as long as the world runs, and goes with it.
+    let mut file = WorldFile::claim(&args.world)?;
     let chance = Chance::real();
     let (range, _guard) = free_range(&chance)?;
     let token = format!("{:032x}{:032x}", chance.bits(), chance.bits());
@@ -91,7 +94,7 @@ async fn serve(args: &ServeArgs, ui: &Ui) -> Result<(), CommandError> {
     let world = Arc::new(world);
     let socket = std::path::absolute(args.world.with_extension("sock"))?;
     // It is served until this function ends.
-    let _admin = admin::serve(Place::new(&socket), Arc::clone(&world), cast).map_err(|error| {
+    let admin = admin::serve(Place::new(&socket), Arc::clone(&world), cast).map_err(|error| {
         let message = format!("could not listen at {}: {error}", socket.display());
         CommandError::say(Exit::Usage, message)
     })?;
@@ -102,17 +105,17 @@ async fn serve(args: &ServeArgs, ui: &Ui) -> Result<(), CommandError> {
         authority: world.authority().to_owned(),
         speed: args.speed,
         admin: socket,
+        file: PathBuf::new(),
     };
-    reach.write(&args.world)?;
+    file.write(&reach)?;
     ui.json(&serde_json::json!({ "endpoint": reach.endpoint, "pid": reach.pid }))?;
     let (mut interrupt, mut terminate) =
         (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     tokio::select! {
         _ = interrupt.recv() => {}
         _ = terminate.recv() => {}
+        () = admin.ended() => {}
     }
-    // Whoever finds the file must find a world.
-    let _ = std::fs::remove_file(&args.world);
     Ok(())
 }
 
