@@ -15,7 +15,7 @@ pub(crate) const TARGETS: &[Target] = &[
 const CLUSTERS: &[&str] = &[
     include_str!("../../../examples/hetzner.yaml"),
     include_str!("../../../examples/machines.yaml"),
-    include_str!("../../../examples/proxmox.yaml"),
+    include_str!("../../spec/tests/bases/proxmox.yaml"),
 ];
 
 const JOURNALS: &[&str] = &[

@@ -21,6 +21,8 @@
 //!   by a stand-in that no later rule complains about.
 //! - What the decoder reads, the schema describes, and nothing else: both come
 //!   from the same description of keys.
+//! - A key acts or is refused. Keys of later versions are known, so that they are
+//!   refused with a reason, and are not in the schema, so that no editor offers them.
 //! - A cluster without errors can be planned; planning cannot fail.
 //! - Growing a pool or appending one moves no name and no address.
 
@@ -40,7 +42,7 @@ pub use read::{
     Colour, Content, Entry, Node, Position, Problem, ProblemRecord, Related, ScalarKind,
     ScalarNode, Severity, Source, Span, Spanned, nearest,
 };
-pub use reading::{Reading, ReadingRecord, parse_yaml, read};
+pub use reading::{Reading, ReadingRecord, parse_yaml, read, read_with_unsupported};
 pub use rules::Rule;
 pub use scalar::{
     Architecture, Bytes, Cidr, ClusterName, DnsName, Duration, Egress, Euro, Extension, FilePath,

@@ -31,8 +31,18 @@ pub struct ReadingRecord {
 
 /// Reads a cluster file; `name` is what messages call it.
 pub fn read(name: &str, bytes: &[u8]) -> Reading {
+    read_into(Problems::default(), name, bytes)
+}
+
+/// Reads a cluster file as [`read`] does, and takes keys that are not supported yet.
+///
+/// For tests of what is being built. Nothing that builds a cluster may call it.
+pub fn read_with_unsupported(name: &str, bytes: &[u8]) -> Reading {
+    read_into(Problems::reading_all(), name, bytes)
+}
+
+fn read_into(problems: Problems, name: &str, bytes: &[u8]) -> Reading {
     let (source, unreadable) = decode_text(name, bytes);
-    let problems = Problems::default();
     let root = match unreadable {
         None => parse(&source, &problems),
         Some(problem) => {

@@ -1,7 +1,8 @@
 //! The JSON Schema of the cluster file, for editors.
 //!
 //! It is written from the descriptions that the decoder reads by, so it cannot
-//! offer a key that is refused or miss one that is taken.
+//! offer a key that is refused or miss one that is taken. Keys that are not
+//! supported yet are left out rather than marked: editors complete marked keys too.
 
 use std::collections::BTreeMap;
 
@@ -31,9 +32,9 @@ type Definitions = BTreeMap<String, Value>;
 
 fn mapping(shape: &'static Shape, definitions: &mut Definitions) -> Value {
     let properties: Map<String, Value> =
-        shape.fields().map(|field| (field.key.to_owned(), property(field, definitions))).collect();
+        shape.usable().map(|field| (field.key.to_owned(), property(field, definitions))).collect();
     let required: Vec<&str> =
-        shape.fields().filter(|field| field.required).map(|field| field.key).collect();
+        shape.usable().filter(|field| field.required).map(|field| field.key).collect();
     let mut schema = json!({
         "type": "object",
         "description": shape.doc,

@@ -2,9 +2,8 @@
 
 use spec::Colour;
 
-const EXAMPLES: [(&str, &str); 3] = [
+const EXAMPLES: [(&str, &str); 2] = [
     ("hetzner.yaml", include_str!("../../../examples/hetzner.yaml")),
-    ("proxmox.yaml", include_str!("../../../examples/proxmox.yaml")),
     ("machines.yaml", include_str!("../../../examples/machines.yaml")),
 ];
 

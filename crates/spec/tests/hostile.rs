@@ -9,7 +9,7 @@ const MACHINES: &str = include_str!("bases/machines.yaml");
 
 /// Reads, renders in every form and, where that is possible, plans.
 fn use_it(bytes: &[u8]) -> Reading {
-    let reading = spec::read("cluster.yaml", bytes);
+    let reading = spec::read_with_unsupported("cluster.yaml", bytes);
     reading.render(Colour::Plain);
     reading.render(Colour::Ansi);
     serde_json::to_string(&reading.record()).expect("a record is JSON");

@@ -31,7 +31,7 @@ fn every_shape_on_every_cloud_is_good() {
             }
         }
     }
-    assert_eq!(written, 3 * 3 * 4 * 3);
+    assert_eq!(written, 2 * 3 * 4 * 3);
 }
 
 #[test]
@@ -124,8 +124,10 @@ fn addresses_follow_the_network() {
             let get = |key| answers.get(key).unwrap_or_default();
             assert_eq!((get("gateway"), get("vip")), (gateway.to_owned(), vip.to_owned()));
             assert_eq!(get("first-address"), first);
-            let text = cluster_file(&answers);
-            assert!(text.is_ok(), "{cloud:?} {network}: {text:?}");
+            if cloud == CloudKind::Machines {
+                let text = cluster_file(&answers);
+                assert!(text.is_ok(), "{network}: {text:?}");
+            }
         }
     }
 }
@@ -147,30 +149,29 @@ fn a_network_without_room_is_refused() {
 #[test]
 fn every_network_with_room_makes_a_good_file() {
     let (mut good, mut small) = (0, 0);
-    for cloud in [CloudKind::Proxmox, CloudKind::Machines] {
-        for prefix in 12..=32 {
-            for (control_planes, workers) in [("1", "0"), ("3", "2"), ("5", "9"), ("5", "90")] {
-                let mut answers = Answers::new(cloud);
-                answers.answer("control-planes", control_planes).expect("an answer");
-                answers.answer("workers", workers).expect("an answer");
-                if answers.answer("network", &format!("172.16.0.0/{prefix}")).is_err() {
-                    small += 1;
-                    continue;
-                }
-                let file = cluster_file(&answers);
-                assert!(file.is_ok(), "{cloud:?} /{prefix} {control_planes}+{workers}: {file:?}");
-                good += 1;
+    for prefix in 12..=32 {
+        for (control_planes, workers) in [("1", "0"), ("3", "2"), ("5", "9"), ("5", "90")] {
+            let mut answers = Answers::new(CloudKind::Machines);
+            answers.answer("control-planes", control_planes).expect("an answer");
+            answers.answer("workers", workers).expect("an answer");
+            if answers.answer("network", &format!("172.16.0.0/{prefix}")).is_err() {
+                small += 1;
+                continue;
             }
+            let file = cluster_file(&answers);
+            assert!(file.is_ok(), "/{prefix} {control_planes}+{workers}: {file:?}");
+            good += 1;
         }
     }
-    assert!(good > 100 && small > 20, "{good} good, {small} too small");
+    assert!(good > 50 && small > 10, "{good} good, {small} too small");
 }
 
 #[test]
-fn a_high_first_address_gets_high_vm_numbers() {
+fn proxmox_is_not_offered_and_gets_no_file() {
+    assert_eq!(clouds(), ["hetzner", "machines"]);
     let given = [("network", "10.0.0.0/16"), ("first-address", "10.0.200.11")];
-    let text = cluster_file(&answers(CloudKind::Proxmox, &given));
-    assert!(text.expect("a good file").contains("vmids: { from: 8000, to: 59999 }"));
+    let (_, _, rendered) = refusal(CloudKind::Proxmox, &given);
+    assert!(rendered.contains("Proxmox is not supported yet"), "{rendered}");
 }
 
 #[test]
@@ -225,7 +226,7 @@ fn refusal(cloud: CloudKind, given: &[(&str, &str)]) -> (Vec<&'static str>, Stri
 #[test]
 fn answers_that_do_not_fit_together_are_shown_in_the_file() {
     let given = [("kubernetes", "v1.36.3"), ("talos", "v1.12.0"), ("gateway", "192.168.1.1")];
-    let (questions, sentence, rendered) = refusal(CloudKind::Proxmox, &given);
+    let (questions, sentence, rendered) = refusal(CloudKind::Machines, &given);
     assert_eq!(questions, ["talos", "kubernetes", "network", "gateway"]);
     assert_eq!(
         sentence,

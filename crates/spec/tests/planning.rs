@@ -19,7 +19,7 @@ fn id() -> ClusterId {
 }
 
 fn cluster(text: &str) -> Cluster {
-    let reading = spec::read("cluster.yaml", text.as_bytes());
+    let reading = spec::read_with_unsupported("cluster.yaml", text.as_bytes());
     let rendered = reading.render(Colour::Plain);
     reading.into_cluster().unwrap_or_else(|_| panic!("{rendered}"))
 }
@@ -92,7 +92,7 @@ fn a_guarded_api_behind_an_open_load_balancer_is_warned_about() {
                 "  addons:",
                 &format!("  firewall: {{ kubernetesAPI: [{sources}] }}\n  addons:"),
             );
-        let reading = spec::read("cluster.yaml", text.as_bytes());
+        let reading = spec::read_with_unsupported("cluster.yaml", text.as_bytes());
         assert_eq!(reading.errors(), 0, "{}", reading.render(Colour::Plain));
         reading.problems().iter().any(|problem| problem.rule == Rule::UnguardedLoadBalancer)
     };
@@ -283,7 +283,7 @@ proptest! {
         let network = plan(PROXMOX).network.network;
         let vip = network.host(number).expect("an address of the network");
         let text = PROXMOX.replace("vip: 10.20.0.10", &format!("vip: {vip}"));
-        let reading = spec::read("cluster.yaml", text.as_bytes());
+        let reading = spec::read_with_unsupported("cluster.yaml", text.as_bytes());
         // The network itself, the gateway, three control planes, two workers, broadcast.
         let is_taken = [0, 1, 11, 12, 13, 21, 22, 255].contains(&number);
         prop_assert_eq!(reading.cluster().is_none(), is_taken, "{}", reading.render(Colour::Plain));

@@ -6,9 +6,8 @@ use crate::workplace::Workplace;
 
 const TEN_MISTAKES: &str = include_str!("../../../spec/tests/ten-mistakes.yaml");
 
-const EXAMPLES: [(&str, &str); 3] = [
+const EXAMPLES: [(&str, &str); 2] = [
     ("hetzner.yaml", include_str!("../../../../examples/hetzner.yaml")),
-    ("proxmox.yaml", include_str!("../../../../examples/proxmox.yaml")),
     ("machines.yaml", include_str!("../../../../examples/machines.yaml")),
 ];
 
@@ -31,7 +30,7 @@ fn init_never_overwrites() {
 
 #[test]
 fn every_cloud_can_be_begun() {
-    for cloud in ["hetzner", "proxmox", "machines"] {
+    for cloud in ["hetzner", "machines"] {
         for (control_planes, workers) in [("1", "0"), ("1", "2"), ("3", "2")] {
             let workplace = Workplace::new();
             let flags = ["--control-planes", control_planes, "--workers", workers];

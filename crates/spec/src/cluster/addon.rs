@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::addon_options::{AddonOptions, CILIUM, FLUX, SEALED_SECRETS};
+use super::proxmox::PROXMOX_FEATURE;
 use crate::read::{Field, Fields, Kind, Node, Pick, Shape, Span, Spanned, optional, required};
 use crate::scalar::{FilePath, HttpsUrl, ResourceName, Scalar, Version, Word};
 
@@ -83,6 +84,9 @@ pub enum By {
     Gitops,
 }
 
+/// What to do where an addon needs other settings than its own.
+pub(super) const INSTEAD: &str = "render the chart yourself, and list it under `manifests`";
+
 /// The settings that all addons share.
 pub(super) const ADDON: &[Field] = &[
     optional(
@@ -95,23 +99,26 @@ pub(super) const ADDON: &[Field] = &[
         Kind::Scalar(ResourceName::FORMAT),
         "The namespace, if not the usual one.",
     ),
-    optional("values", Kind::Free, "Helm values that win over ours. No secrets."),
+    optional("values", Kind::Free, "Helm values that win over ours. No secrets.").not_yet(INSTEAD),
     optional(
         "valuesFiles",
         Kind::Scalars(FilePath::FORMAT),
         "Files with helm values; later ones win, and `values` wins over all.",
-    ),
-    optional("chart", Kind::Map(&CHART), "Another chart than the catalogue's."),
+    )
+    .not_yet(INSTEAD),
+    optional("chart", Kind::Map(&CHART), "Another chart than the catalogue's.").not_yet(INSTEAD),
     optional(
         "rendered",
         Kind::Scalar(FilePath::FORMAT),
         "A file or folder of manifests that were rendered already, instead of a chart.",
-    ),
+    )
+    .not_yet("list the file under `manifests` instead"),
     optional(
         "delivery",
         Kind::Scalar(Delivery::FORMAT),
         "How it gets into the cluster: `apply` once the API answers, or `inline` in the machine config (no secrets). Default: apply.",
-    ),
+    )
+    .not_yet("remove it: addons are applied once the API answers"),
     optional(
         "by",
         Kind::Scalar(By::FORMAT),
@@ -148,7 +155,8 @@ pub(crate) static ADDONS: Shape = Shape {
             "proxmox-csi",
             Kind::Map(&PROXMOX_CSI),
             "Proxmox' storage driver: volumes for pods.",
-        ),
+        )
+        .waits_for(PROXMOX_FEATURE, "remove it"),
         optional(
             "metrics-server",
             Kind::Map(&METRICS_SERVER),

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::addon::{ADDON, AddonName};
+use super::addon::{ADDON, AddonName, INSTEAD};
 use crate::read::{Fields, Kind, Pick, Shape, Span, Spanned, optional, required};
 use crate::scalar::{Duration, FilePath, GitUrl, Scalar, Text, Word};
 
@@ -88,12 +88,14 @@ pub(super) static CILIUM: Shape = Shape {
                 "encryption",
                 Kind::Scalar(Encryption::FORMAT),
                 "Whether traffic between nodes is encrypted. Default: none.",
-            ),
+            )
+            .not_yet(INSTEAD),
             optional(
                 "routing",
                 Kind::Scalar(Routing::FORMAT),
                 "How packets find other nodes. Default: `native` on Hetzner, else `tunnel`.",
-            ),
+            )
+            .not_yet(INSTEAD),
         ],
         ADDON,
     ],

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::hetzner::{HETZNER, Hetzner};
 use super::machines::{MACHINES, Machines};
-use super::proxmox::{PROXMOX, Proxmox};
+use super::proxmox::{PROXMOX, PROXMOX_FEATURE, Proxmox};
 use crate::read::{Fields, Kind, Pick, Shape, Span, optional};
 use crate::scalar::{Scalar, Word};
 
@@ -44,7 +44,8 @@ pub(crate) static CLOUD: Shape = Shape {
             "proxmox",
             Kind::Map(&PROXMOX),
             "Proxmox VE 8.4 or newer. The API token comes from the environment or a file.",
-        ),
+        )
+        .waits_for(PROXMOX_FEATURE, "use `hetzner` or `machines`"),
         optional(
             "machines",
             Kind::Map(&MACHINES),

@@ -5,6 +5,7 @@ use std::net::Ipv4Addr;
 use serde::Serialize;
 
 use super::install::{INSTALL, Install};
+use super::proxmox::PROXMOX_FEATURE;
 use crate::read::{Field, Fields, Kind, Pick, Shape, Span, Spanned, optional, required};
 use crate::scalar::{
     Bytes, Cidr, DnsName, Duration, ImageName, LabelKey, LabelValue, LoadBalancerType, Location,
@@ -122,6 +123,11 @@ pub enum HealthProtocol {
 }
 
 /// The settings that control plane and pools share.
+/// A key of virtual machines, which only Proxmox has.
+const fn vm(key: &'static str, kind: Kind, doc: &'static str) -> Field {
+    optional(key, kind, doc).waits_for(PROXMOX_FEATURE, "it is a key of Proxmox: remove it")
+}
+
 const GROUP: &[Field] = &[
     optional("type", Kind::Scalar(ServerType::FORMAT), "The server type (Hetzner)."),
     optional(
@@ -134,15 +140,15 @@ const GROUP: &[Field] = &[
         Kind::Maps(&FALLBACK),
         "What is tried if the type is sold out, in this order (Hetzner).",
     ),
-    optional("cores", Kind::Scalar(Within::<1, 512>::FORMAT), "Cores of each VM (Proxmox)."),
-    optional("memory", Kind::Scalar(Bytes::FORMAT), "Memory of each VM (Proxmox)."),
-    optional("disk", Kind::Scalar(Bytes::FORMAT), "Size of each VM's disk (Proxmox)."),
-    optional(
+    vm("cores", Kind::Scalar(Within::<1, 512>::FORMAT), "Cores of each VM (Proxmox)."),
+    vm("memory", Kind::Scalar(Bytes::FORMAT), "Memory of each VM (Proxmox)."),
+    vm("disk", Kind::Scalar(Bytes::FORMAT), "Size of each VM's disk (Proxmox)."),
+    vm(
         "hosts",
         Kind::Scalars(ResourceName::FORMAT),
         "The hosts to use, if not all of the cloud's (Proxmox).",
     ),
-    optional(
+    vm(
         "firstAddress",
         Kind::Scalar(Ipv4Addr::FORMAT),
         "The address of the first node; the others follow it (Proxmox). Leave room to grow.",
@@ -188,7 +194,7 @@ pub(crate) static CONTROL_PLANE: Shape = Shape {
             optional(
                 "vip",
                 Kind::Scalar(Ipv4Addr::FORMAT),
-                "An address that the control planes share: one of them answers, and tells its neighbours so (Proxmox and machines).",
+                "An address that the control planes share: one of them answers, and tells its neighbours so (machines).",
             ),
             optional(
                 "hostname",

@@ -50,13 +50,14 @@ pub(crate) static KUBERNETES: Shape = Shape {
         optional(
             "rotateServerCertificates",
             Kind::Scalar(bool::FORMAT),
-            "Whether kubelets get serving certificates from the cluster's authority. Somebody has to approve them: see `certificateApprover`. Default: false.",
+            "Whether kubelets get serving certificates from the cluster's authority. Something has to approve them: bring it with `manifests`. Default: false.",
         ),
         optional(
             "certificateApprover",
             Kind::Scalar(Text::FORMAT),
             "The deployment that approves kubelet certificates after the run, as `namespace/name`.",
-        ),
+        )
+        .not_yet("bring the deployment with `manifests`, and remove this"),
     ]],
     pick: Pick::Any,
 };

@@ -49,6 +49,9 @@ pub struct VmIds {
     pub to: Spanned<Within<100, 999_999_999>>,
 }
 
+/// What its keys wait for.
+pub(super) const PROXMOX_FEATURE: &str = "Proxmox";
+
 pub(super) static PROXMOX: Shape = Shape {
     name: "Proxmox",
     doc: "Proxmox VE.",

@@ -94,11 +94,7 @@ static SPEC: Shape = Shape {
     name: "Spec",
     doc: "The cluster itself.",
     groups: &[&[
-        required(
-            "cloud",
-            Kind::Map(&CLOUD),
-            "Where the cluster runs: one of `hetzner`, `proxmox` and `machines`.",
-        ),
+        required("cloud", Kind::Map(&CLOUD), "Where the cluster runs: `hetzner` or `machines`."),
         required("talos", Kind::Map(&TALOS), "The operating system of the nodes."),
         required("kubernetes", Kind::Map(&KUBERNETES), "Kubernetes itself."),
         required(

@@ -101,6 +101,9 @@ pub enum DiskKey {
     Tpm,
 }
 
+/// What to do while no image is built here.
+const BUILD_IT: &str = "build an image that has it, and name it in `installer`";
+
 pub(crate) static TALOS: Shape = Shape {
     name: "Talos",
     doc: "The operating system of the nodes.",
@@ -109,13 +112,15 @@ pub(crate) static TALOS: Shape = Shape {
         optional(
             "extensions",
             Kind::Scalars(Extension::FORMAT),
-            "System extensions that are built into the image. Nobody builds it here: `installer` names one that has them.",
-        ),
+            "System extensions that are built into the image.",
+        )
+        .not_yet(BUILD_IT),
         optional(
             "kernelArgs",
             Kind::Scalars(Text::FORMAT),
-            "Extra kernel arguments that are built into the image. Nobody builds it here: `installer` names one that has them.",
-        ),
+            "Extra kernel arguments that are built into the image.",
+        )
+        .not_yet(BUILD_IT),
         optional("patches", Kind::Maps(&PATCH), "Changes to the machine config, in this order."),
         optional(
             "install",

@@ -289,7 +289,8 @@ pub fn questions(cloud: CloudKind) -> impl Iterator<Item = &'static Question> {
 
 /// The clouds to choose from: the question before all others.
 pub fn clouds() -> &'static [&'static str] {
-    CloudKind::WORDS
+    // Proxmox is not supported yet.
+    &["hetzner", "machines"]
 }
 
 impl Question {

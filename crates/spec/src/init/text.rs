@@ -240,7 +240,7 @@ fn addons(answers: &Answers) -> Result<String, InvalidAnswer> {
         ),
     };
     Ok(format!(
-        "  # `{{}}` takes the defaults: versions that fit the Kubernetes version.\n  addons:\n    cilium: {{}} # encryption: wireguard\n{cloud}    \
+        "  # `{{}}` takes the defaults: versions that fit the Kubernetes version.\n  addons:\n    cilium: {{}}\n{cloud}    \
          metrics-server: {{}}\n    sealed-secrets: {{ key: {{ generate: true }} }}\n{flux}"
     ))
 }

@@ -338,10 +338,29 @@ impl<'a> Fields<'a> {
         for entry in unknown.take_while(|_| !self.problems.is_full()) {
             self.problems.push(self.unknown_key(&entry.key));
         }
+        for entry in entries {
+            self.check_supported(entry);
+        }
         match self.shape.pick {
             Pick::Any => self.check_missing(entries),
             Pick::One => self.check_choice(entries),
         }
+    }
+
+    fn check_supported(&self, entry: &Entry) {
+        let field = self.shape.field(&entry.key.value);
+        let Some(not_yet) = field.and_then(|field| field.not_yet) else { return };
+        let what = match not_yet.feature {
+            Some(feature) => feature.to_owned(),
+            None => format!("`{}`", entry.key.value),
+        };
+        let problem = Problem::error(
+            Rule::NotSupported,
+            entry.key.span,
+            format!("{what} is not supported yet"),
+        );
+        let whole = Span { start: entry.key.span.start, end: entry.value.span.end };
+        self.problems.refuse(problem.label(not_yet.instead), whole, not_yet.feature);
     }
 
     /// A misspelt key is also a missing one; only the first is worth a message.
@@ -362,7 +381,7 @@ impl<'a> Fields<'a> {
         match (chosen.next(), chosen.next()) {
             (None, _) if entries.is_empty() => self.problems.push(
                 Problem::error(Rule::MissingKey, self.at, format!("{} is empty", self.name))
-                    .label(format!("expected {}", one_of(&self.keys()))),
+                    .label(format!("expected {}", one_of(&self.usable()))),
             ),
             (Some(first), Some(second)) => self.problems.push(
                 Problem::error(
@@ -432,12 +451,18 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// All keys: one that is refused for now can be misspelt too.
     fn keys(&self) -> Vec<&'static str> {
         self.shape.fields().map(|field| field.key).collect()
     }
 
+    /// The keys that can be used, for messages.
     fn all_keys(&self) -> String {
-        one_of(&self.keys()).replace(" or ", " and ")
+        one_of(&self.usable()).replace(" or ", " and ")
+    }
+
+    fn usable(&self) -> Vec<&'static str> {
+        self.shape.usable().map(|field| field.key).collect()
     }
 }
 
@@ -464,7 +489,7 @@ impl Place {
     /// What a mapping looks like that takes the defaults where it can.
     fn example(&self, shape: &Shape) -> String {
         let needed = shape.fields().filter(|field| field.required);
-        let chosen = shape.fields().filter(|_| shape.pick == Pick::One).take(1);
+        let chosen = shape.usable().filter(|_| shape.pick == Pick::One).take(1);
         let keys: Vec<String> =
             needed.chain(chosen).map(|field| format!("{}: …", field.key)).collect();
         let mapping = match keys.as_slice() {

@@ -87,6 +87,12 @@ const MOST: usize = 1000;
 #[derive(Debug, Default)]
 pub(crate) struct Problems {
     found: RefCell<Vec<Problem>>,
+    /// Where keys are refused for now: nothing else is said of what is in them.
+    refused: RefCell<Vec<Span>>,
+    /// Features that were refused already.
+    features: RefCell<Vec<&'static str>>,
+    /// Whether keys that are not supported yet are read like others.
+    reads_all: bool,
 }
 
 impl Problem {
@@ -197,6 +203,26 @@ impl RelatedRecord {
 }
 
 impl Problems {
+    /// Lets keys pass that are not supported yet.
+    pub(crate) fn reading_all() -> Self {
+        Self { reads_all: true, ..Self::default() }
+    }
+
+    /// Keeps the refusal of a key that is not supported yet, and none of the problems inside
+    /// `whole`. A feature is refused once, however many keys it has.
+    pub(crate) fn refuse(&self, problem: Problem, whole: Span, feature: Option<&'static str>) {
+        if self.reads_all {
+            return;
+        }
+        self.refused.borrow_mut().push(whole);
+        let mut features = self.features.borrow_mut();
+        if feature.is_some_and(|feature| features.contains(&feature)) {
+            return;
+        }
+        features.extend(feature);
+        self.push(problem);
+    }
+
     /// Keeps a problem, unless it only follows from one that was reported already.
     pub(crate) fn push(&self, problem: Problem) {
         if !self.is_full() && !problem.follows_from_another() {
@@ -216,7 +242,12 @@ impl Problems {
 
     /// All problems in the order of the file; those of the whole file come first.
     pub(crate) fn into_sorted(self) -> Vec<Problem> {
+        let refused = self.refused.into_inner();
+        let is_refused = |place: Span| {
+            refused.iter().any(|whole| whole.start <= place.start && place.start < whole.end)
+        };
         let mut found = self.found.into_inner();
+        found.retain(|it| it.rule == Rule::NotSupported || !it.places().any(is_refused));
         found.sort_by_key(|problem| problem.span);
         found
     }

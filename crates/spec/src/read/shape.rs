@@ -38,6 +38,18 @@ pub(crate) struct Field {
     pub(crate) required: bool,
     /// One or two sentences for editors.
     pub(crate) doc: &'static str,
+    /// Why it is refused, where nothing acts on it yet.
+    pub(crate) not_yet: Option<NotYet>,
+}
+
+/// A key that a later version will act on. Until then it is refused: a key that
+/// is read and ignored would let a run prove something else than was asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NotYet {
+    /// The feature, where it is more than this key. It is reported once.
+    pub(crate) feature: Option<&'static str>,
+    /// What can be done today.
+    pub(crate) instead: &'static str,
 }
 
 /// What a key holds.
@@ -63,16 +75,33 @@ pub(crate) enum Kind {
 
 /// A key that must be there.
 pub(crate) const fn required(key: &'static str, kind: Kind, doc: &'static str) -> Field {
-    Field { key, kind, required: true, doc }
+    Field { key, kind, required: true, doc, not_yet: None }
 }
 
 /// A key that may be there.
 pub(crate) const fn optional(key: &'static str, kind: Kind, doc: &'static str) -> Field {
-    Field { key, kind, required: false, doc }
+    Field { key, kind, required: false, doc, not_yet: None }
+}
+
+impl Field {
+    /// Refuses the key for now.
+    pub(crate) const fn not_yet(self, instead: &'static str) -> Self {
+        Self { not_yet: Some(NotYet { feature: None, instead }), ..self }
+    }
+
+    /// Refuses the key as a part of a feature that is not there yet.
+    pub(crate) const fn waits_for(self, feature: &'static str, instead: &'static str) -> Self {
+        Self { not_yet: Some(NotYet { feature: Some(feature), instead }), ..self }
+    }
 }
 
 impl Shape {
-    /// All keys.
+    /// All keys that can be used.
+    pub(crate) fn usable(&self) -> impl Iterator<Item = &'static Field> {
+        self.fields().filter(|field| field.not_yet.is_none())
+    }
+
+    /// All keys, those that are refused for now included.
     pub(crate) fn fields(&self) -> impl Iterator<Item = &'static Field> {
         self.groups.iter().flat_map(|group| group.iter())
     }

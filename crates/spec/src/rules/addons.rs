@@ -233,8 +233,7 @@ fn check_dns(cluster: &Cluster, problems: &Problems) {
         problems.push(
             Problem::error(Rule::DnsForwarding, forwards.span, "pods would have no DNS")
                 .label("use `false`")
-                .related(cilium.name.span, "Cilium masquerades in BPF, past the node's resolver")
-                .help("or give cilium the values `bpf: { hostLegacyRouting: true }`"),
+                .related(cilium.name.span, "Cilium masquerades in BPF, past the node's resolver"),
         );
     }
 }

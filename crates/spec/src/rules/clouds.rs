@@ -235,10 +235,13 @@ fn check_foreign_settings(cluster: &Cluster, problems: &Problems) {
         ));
     }
     if let Some(limit) = &cluster.max_monthly_eur {
-        problems.push(
-            Problem::warning(Rule::NoEffect, limit.span, "`maxMonthlyEur` has no effect here")
-                .label(format!("{} has no prices", cloud.as_str())),
-        );
+        problems.push(foreign_key(
+            "maxMonthlyEur",
+            limit.span,
+            CloudKind::Hetzner,
+            cloud,
+            "remove it: there are no prices to compare",
+        ));
     }
 }
 

@@ -213,7 +213,7 @@ fn check_native_routing(
     if cluster.addons.get(AddonName::HcloudCcm).is_none() {
         problems.push(
             Problem::error(Rule::NativeRouting, at, "native routing needs `hcloud-ccm`")
-                .label("add `hcloud-ccm: {}`, or use `routing: tunnel`")
+                .label("add `hcloud-ccm: {}`")
                 .note("the cloud controller makes the routes between the nodes' pods"),
         );
     }
@@ -228,8 +228,7 @@ fn check_native_routing(
                 "pods must be inside the network for native routing",
             )
             .label(format!("use a part of {}", plan.network))
-            .related(network, "the network")
-            .help("`cilium: { routing: tunnel }` takes any network"),
+            .related(network, "the network"),
         );
     }
 }

@@ -86,6 +86,8 @@ pub enum Rule {
     NotBuilt,
     /// A public network for private use.
     NotPrivate,
+    /// A key that nothing acts on yet.
+    NotSupported,
     /// Bytes that are not UTF-8.
     NotUtf8,
     /// No node for ordinary pods.
@@ -218,6 +220,7 @@ impl Word for Rule {
         Self::NobodyMayEnter,
         Self::NotBuilt,
         Self::NotPrivate,
+        Self::NotSupported,
         Self::NotUtf8,
         Self::NowhereToSchedule,
         Self::OldCpu,
@@ -297,6 +300,7 @@ impl Word for Rule {
         "nobody-may-enter",
         "not-built",
         "not-private",
+        "not-supported",
         "not-utf8",
         "nowhere-to-schedule",
         "old-cpu",

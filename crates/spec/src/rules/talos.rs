@@ -199,11 +199,17 @@ fn check_install(install: &Install, problems: &Problems) {
 fn check_certificates(cluster: &Cluster, problems: &Problems) {
     let kubernetes = &cluster.kubernetes;
     let rotates = kubernetes.rotate_server_certificates.as_ref().filter(|rotates| rotates.value);
-    if let Some(rotates) = rotates.filter(|_| kubernetes.certificate_approver.is_none()) {
+    if let Some(rotates) = rotates.filter(|_| cluster.manifests.is_empty()) {
         problems.push(
-            Problem::error(Rule::NoApprover, rotates.span, "nobody would approve the kubelets' certificates")
-                .label("set `certificateApprover`, or use `false`")
-                .note("`kubectl logs` and metrics fail as soon as a certificate is renewed and not approved"),
+            Problem::error(
+                Rule::NoApprover,
+                rotates.span,
+                "nothing would approve the kubelets' certificates",
+            )
+            .label("bring an approver with `manifests`, or use `false`")
+            .note(
+                "without one no serving certificate is issued, and `kubectl logs` and metrics fail",
+            ),
         );
     }
     if let Some(approver) = &kubernetes.certificate_approver
