@@ -37,6 +37,9 @@ pub struct Plan {
     /// The whole command that repeats the run, with all that names its cluster.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rerun: Option<String>,
+    /// The addons that stand-ins of ours take the place of, where the world is simulated.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stand_ins: Vec<String>,
 }
 
 /// A node of the plan.

@@ -338,6 +338,7 @@ mod tests {
             monthly_cents: None,
             simulated_speed: None,
             rerun: None,
+            stand_ins: Vec::new(),
         };
         What::RunStarted { plan: Box::new(plan), resumes: None }
     }

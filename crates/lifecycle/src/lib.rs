@@ -53,7 +53,8 @@ pub mod up;
 pub mod verify;
 
 pub use access::{CredentialsError, Way, api_server, control_planes, kubeconfig};
-pub use addon::by_gitops;
+pub use addon::addon_objects;
+pub use addons::seal::{KeyError, SealingKey};
 pub use explain::{Page, explain, pages};
 pub use invocation::{Invocation, quoted};
 pub use machine_config::{ConfigError, MachinePatch};

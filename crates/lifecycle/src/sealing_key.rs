@@ -1,5 +1,5 @@
-//! The key of Sealed Secrets: made once, and kept with the state, so that a
-//! cluster that is built anew opens old secrets.
+//! The key of Sealed Secrets: the one that the cluster file names, or one that is
+//! made once and kept with the state, so that a rebuilt cluster opens old secrets.
 
 use std::fs;
 use std::io;
@@ -13,9 +13,14 @@ use crate::Site;
 
 const BETWEEN: &str = "-----END CERTIFICATE-----\n";
 
-/// Loads the key, or makes the only one that this cluster will have.
+/// Takes the key that was given, loads the cluster's own, or makes it.
 pub(crate) async fn load_or_make(site: &Site, hands: &Hands) -> Result<(), ActError> {
     if site.sealing_key().is_some() {
+        return Ok(());
+    }
+    if let Some(given) = &site.given_sealing_key {
+        hands.hide("sealing key", given.private())?;
+        site.keep_sealing_key(given.clone());
         return Ok(());
     }
     let file = file(site);

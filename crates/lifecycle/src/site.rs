@@ -56,6 +56,8 @@ pub struct Site {
     pub registries: BTreeMap<String, RegistryAccess>,
     /// What is applied besides addons, in this order.
     pub manifests: Vec<Manifest>,
+    /// The key of Sealed Secrets, where the cluster file names one.
+    pub given_sealing_key: Option<SealingKey>,
     bundle: OnceLock<Bundle>,
     sealing_key: OnceLock<SealingKey>,
     talos_admin: OnceLock<Identity>,
@@ -157,6 +159,7 @@ impl Site {
             inline_manifests: Vec::new(),
             registries: BTreeMap::new(),
             manifests: Vec::new(),
+            given_sealing_key: None,
             bundle: OnceLock::new(),
             sealing_key: OnceLock::new(),
             talos_admin: OnceLock::new(),

@@ -134,6 +134,7 @@ fn plan(folder: &StateFolder) -> Plan {
         monthly_cents: None,
         simulated_speed: None,
         rerun: None,
+        stand_ins: Vec::new(),
     }
 }
 

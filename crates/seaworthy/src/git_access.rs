@@ -13,8 +13,32 @@ use crate::command_error::CommandError;
 use crate::credentials_file;
 use crate::exit::Exit;
 
+/// What the cluster file names.
+struct Named {
+    identity: Option<Secret>,
+    known_hosts: Option<String>,
+    login: Option<(String, Secret)>,
+}
+
+/// Checks the files that the cluster file names, and asks neither git nor ssh.
+pub(crate) fn check(git: &spec::GitAccess, beside: &Path) -> Result<(), CommandError> {
+    named(git, beside).map(drop)
+}
+
 /// Reads what the cluster file names, beside which the files lie.
 pub(crate) fn read(git: &spec::GitAccess, beside: &Path) -> Result<GitAccess, CommandError> {
+    let Named { identity, known_hosts, login } = named(git, beside)?;
+    if git.repository.value.is_ssh() {
+        let own = || own_known_hosts(&git.repository.value);
+        return Ok(GitAccess::Ssh { identity, known_hosts: known_hosts.map_or_else(own, Ok)? });
+    }
+    Ok(match login {
+        Some((username, password)) => GitAccess::Https { username, password },
+        None => GitAccess::Public,
+    })
+}
+
+fn named(git: &spec::GitAccess, beside: &Path) -> Result<Named, CommandError> {
     let text = |file: &FilePath, what: &str| {
         let path = beside.join(file.as_str());
         fs::read_to_string(&path).map_err(|error| {
@@ -22,21 +46,39 @@ pub(crate) fn read(git: &spec::GitAccess, beside: &Path) -> Result<GitAccess, Co
             CommandError::say(Exit::Usage, message)
         })
     };
-    if git.repository.value.is_ssh() {
-        let identity = match &git.private_key_file {
-            Some(file) => Some(private_key(&text(&file.value, "the SSH key")?, &file.value)?),
-            None => None,
-        };
-        let known_hosts = match &git.known_hosts_file {
-            Some(file) => text(&file.value, "the host keys")?,
-            None => own_known_hosts(&git.repository.value)?,
-        };
-        return Ok(GitAccess::Ssh { identity, known_hosts });
-    }
-    match &git.credentials_file {
-        Some(file) => credentials(&text(&file.value, "the credentials")?, &file.value),
-        None => Ok(GitAccess::Public),
-    }
+    let identity = git.private_key_file.as_ref();
+    let known = git.known_hosts_file.as_ref();
+    let login = git.credentials_file.as_ref();
+    Ok(Named {
+        identity: identity
+            .map(|file| private_key(&text(&file.value, "the SSH key")?, &file.value))
+            .transpose()?,
+        known_hosts: known
+            .map(|file| host_keys(text(&file.value, "the host keys")?, &file.value))
+            .transpose()?,
+        login: login
+            .map(|file| credentials(&text(&file.value, "the credentials")?, &file.value))
+            .transpose()?,
+    })
+}
+
+/// Every line of a known_hosts file has hosts, a kind of key and a key, perhaps
+/// behind a marker such as `@cert-authority`.
+fn host_keys(text: String, file: &FilePath) -> Result<String, CommandError> {
+    let is_entry = |line: &str| {
+        let fields = line.split_whitespace().filter(|field| !field.starts_with('@')).count();
+        fields >= 3
+    };
+    let lines = text.lines().enumerate().map(|(index, line)| (index + 1, line.trim()));
+    let entries: Vec<_> =
+        lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')).collect();
+    let wrong = match entries.iter().find(|(_, line)| !is_entry(line)) {
+        Some((number, _)) => format!("{file}, line {number}, is no host key"),
+        None if entries.is_empty() => format!("{file} holds no host key"),
+        None => return Ok(text),
+    };
+    Err(CommandError::say(Exit::Usage, wrong)
+        .hint("`ssh-keyscan HOST` writes such a file: compare its keys with those of the host"))
 }
 
 /// Returns what a rehearsal has instead: nobody looks at it.
@@ -69,7 +111,7 @@ fn private_key(text: &str, file: &FilePath) -> Result<Secret, CommandError> {
     Ok(Secret::new(text))
 }
 
-fn credentials(text: &str, file: &FilePath) -> Result<GitAccess, CommandError> {
+fn credentials(text: &str, file: &FilePath) -> Result<(String, Secret), CommandError> {
     let value = |key: &str| {
         credentials_file::value(text, key).ok_or_else(|| {
             let message = format!("{} has no `{key}`", file.as_str());
@@ -77,7 +119,7 @@ fn credentials(text: &str, file: &FilePath) -> Result<GitAccess, CommandError> {
                 .hint("write `username: …` and `password: …`, each on a line of its own")
         })
     };
-    Ok(GitAccess::Https { username: value("username")?, password: Secret::new(value("password")?) })
+    Ok((value("username")?, Secret::new(value("password")?)))
 }
 
 /// Takes the host keys that whoever runs this trusts already: git has just
@@ -179,6 +221,24 @@ spec:
             let told = with(file, text, flux).unwrap_err();
             assert!(told.contains(expected), "{told}");
             assert!(!told.contains("canary"), "{told}");
+        }
+    }
+
+    #[test]
+    fn known_hosts_files_have_keys() {
+        for (text, expected) in [
+            ("# ours\n\nexample.com ssh-ed25519 AAAA\n", Ok(())),
+            ("@cert-authority *.example.com ssh-rsa AAAA\n", Ok(())),
+            ("|1|a=|b= ssh-rsa AAAA comment\n", Ok(())),
+            ("# nothing\n", Err("hosts holds no host key")),
+            ("example.com ssh-rsa AAAA\nexample.com\n", Err("hosts, line 2, is no host key")),
+            ("@revoked example.com ssh-rsa\n", Err("hosts, line 1, is no host key")),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            fs::write(folder.path().join("id"), KEY).unwrap();
+            fs::write(folder.path().join("hosts"), text).unwrap();
+            let checked = check(&git(SSH), folder.path()).map_err(|error| error.message());
+            assert_eq!(checked, expected.map_err(str::to_owned), "{text}");
         }
     }
 

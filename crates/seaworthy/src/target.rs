@@ -11,17 +11,14 @@ use engine::{Chance, StateFolder};
 use events::{Clock, ClusterId, Digest, Secret};
 use lifecycle::{GitAccess, Ground, Invocation, Site, Source};
 use spec::plan::{Stage, Timeouts};
-use spec::{AddonName, AddonOptions, CloudKind, Cluster, Duration, Plan, SourceRange};
+use spec::{CloudKind, Cluster, Duration, Plan, SourceRange};
 
 use crate::cli::Shared;
 use crate::command_error::CommandError;
 use crate::commands::{CLUSTER_FILE, read_cluster, read_file, state_dir};
 use crate::exit::Exit;
 use crate::git_access;
-use crate::inline_manifests;
-use crate::machine_patches;
-use crate::manifest_files;
-use crate::registry_access;
+use crate::referenced_files::{ReferencedFiles, followed};
 use crate::rehearsed::Rehearsed;
 use crate::standing::{self, Reach};
 use crate::ui::Ui;
@@ -162,6 +159,18 @@ impl TargetArgs {
         Ok(sight.called_as(self.invocation(shared)))
     }
 
+    /// Checks the files that the cluster file names. The file itself was read without errors;
+    /// a rehearsal that is named alone keeps none beside it.
+    pub(crate) fn check_files(&self) -> Result<(), CommandError> {
+        if self.rehearsal && self.file.is_none() {
+            return Ok(());
+        }
+        let bytes = read_file(self.file())?;
+        let reading = spec::read(&self.file().display().to_string(), &bytes);
+        let checked = reading.cluster().map(|it| ReferencedFiles::read(it, self.file(), &bytes));
+        checked.transpose().map(drop)
+    }
+
     /// Reads the cluster file and opens the cluster's state.
     pub(crate) fn open(
         &self,
@@ -197,14 +206,14 @@ impl TargetArgs {
             return Ok(target);
         }
         let file = self.file();
-        let bytes = read_file(file)?;
+        let files = ReferencedFiles::read(&target.cluster, file, &read_file(file)?)?;
+        files.furnish(target.site_mut());
         if !self.rehearsal {
             let beside = file.parent().unwrap_or(Path::new(""));
             let followed =
                 source(&target.cluster, newest_commit, |git| git_access::read(git, beside))?;
             target.site_mut().source = followed;
         }
-        target.furnish(file, &bytes)?;
         Ok(target)
     }
 }
@@ -278,21 +287,9 @@ impl Target {
         self
     }
 
-    fn site_mut(&mut self) -> &mut Site {
+    /// Returns the site, as long as nobody else has seen it.
+    pub(crate) fn site_mut(&mut self) -> &mut Site {
         Arc::get_mut(&mut self.site).expect("nobody else has seen the site yet")
-    }
-
-    /// Gives the site what the cluster file holds or names besides: patches
-    /// and manifests.
-    pub(crate) fn furnish(&mut self, file: &Path, bytes: &[u8]) -> Result<(), CommandError> {
-        let beside = file.parent().unwrap_or(Path::new(""));
-        let patches = machine_patches::read(&self.cluster, file, bytes)?;
-        let site = self.site_mut();
-        site.patches = patches;
-        site.manifests = manifest_files::read(&site.plan, beside)?;
-        site.inline_manifests = inline_manifests::read(&site.plan, beside)?;
-        site.registries = registry_access::read(&site.plan, beside)?;
-        Ok(())
     }
 
     /// Refuses to go on where the firewall is to let this machine in and nobody
@@ -323,8 +320,7 @@ pub(crate) fn source(
     head: impl FnOnce(&str, &str) -> Result<String, CommandError>,
     access: impl FnOnce(&spec::GitAccess) -> Result<GitAccess, CommandError>,
 ) -> Result<Option<Source>, CommandError> {
-    let flux = cluster.addons.get(AddonName::Flux);
-    let Some(AddonOptions::Flux(git)) = flux.map(|addon| &addon.options) else { return Ok(None) };
+    let Some(git) = followed(cluster) else { return Ok(None) };
     let repository = git.repository.value.to_string();
     let branch = git.branch.as_ref().map_or_else(|| "main".to_owned(), |it| it.value.to_string());
     let revision = format!("{branch}@sha1:{}", head(&repository, &branch)?);

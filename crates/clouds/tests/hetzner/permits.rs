@@ -61,5 +61,6 @@ fn plan() -> Plan {
         monthly_cents: None,
         simulated_speed: None,
         rerun: None,
+        stand_ins: Vec::new(),
     }
 }

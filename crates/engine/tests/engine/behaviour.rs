@@ -169,6 +169,7 @@ fn plan(table: &[Stage]) -> Plan {
         monthly_cents: None,
         simulated_speed: None,
         rerun: None,
+        stand_ins: Vec::new(),
     }
 }
 

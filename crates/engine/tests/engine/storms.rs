@@ -73,6 +73,7 @@ fn plan() -> impl Strategy<Value = Plan> {
         monthly_cents: None,
         simulated_speed: None,
         rerun: None,
+        stand_ins: Vec::new(),
     })
 }
 

@@ -59,6 +59,7 @@ pub(crate) fn plan() -> Plan {
         monthly_cents: Some(1234),
         simulated_speed: None,
         rerun: None,
+        stand_ins: Vec::new(),
     }
 }
 

@@ -63,12 +63,17 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Returns what the repository that Flux follows has to hold: the addons that
-/// come `by: gitops`, as stand-ins for their charts and without secrets.
-pub fn by_gitops(plan: &spec::Plan) -> Result<Vec<Value>, Failure> {
+/// Returns the objects of all addons that come by somebody, without secrets, as
+/// stand-ins for their charts. Those that come `by: gitops` are what the
+/// repository that Flux follows has to hold.
+pub fn addon_objects(
+    plan: &spec::Plan,
+    by: By,
+    source: Option<&Source>,
+) -> Result<Vec<Value>, Failure> {
     let mut objects = Vec::new();
-    for addon in plan.addons.iter().filter(|addon| addon.by == By::Gitops) {
-        objects.extend(without_secrets(plan, Part { addon }, None)?.objects().iter().cloned());
+    for addon in plan.addons.iter().filter(|addon| addon.by == by) {
+        objects.extend(without_secrets(plan, Part { addon }, source)?.objects().iter().cloned());
     }
     Ok(objects)
 }
@@ -152,8 +157,12 @@ fn without_secrets(
         AddonName::MetricsServer => metrics_server::render(&metrics_server::Values {
             server: version,
             namespace,
-            // Kubelets sign for themselves where nobody asks them not to.
-            kubelets: KubeletCertificates::SelfSigned,
+            // Kubelets sign for themselves unless the file asks for rotation.
+            kubelets: if plan.system.rotate_server_certificates {
+                KubeletCertificates::Signed
+            } else {
+                KubeletCertificates::SelfSigned
+            },
         }),
         AddonName::SealedSecrets => {
             sealed_secrets::render(&sealed_secrets::Values { controller: version, namespace })

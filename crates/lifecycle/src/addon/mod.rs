@@ -4,6 +4,6 @@
 mod catalogue;
 mod seen;
 
-pub use catalogue::by_gitops;
+pub use catalogue::addon_objects;
 pub(crate) use catalogue::{Part, gate, rendered};
 pub(crate) use seen::{judge, judge_in};

@@ -67,6 +67,7 @@ pub fn plan_of_machines(cluster: &str, id: ClusterId, tool: &str, speed: Option<
         monthly_cents: None,
         simulated_speed: speed,
         rerun: None,
+        stand_ins: Vec::new(),
     }
 }
 

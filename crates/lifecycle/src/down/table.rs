@@ -40,5 +40,6 @@ pub fn plan(cluster: &str, id: ClusterId, tool: &str, speed: Option<u32>) -> Pla
         monthly_cents: None,
         simulated_speed: speed,
         rerun: None,
+        stand_ins: Vec::new(),
     }
 }

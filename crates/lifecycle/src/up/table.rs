@@ -100,7 +100,14 @@ pub fn plan(cluster: &spec::Plan, id: ClusterId, tool: &str, now: &Circumstances
         monthly_cents: now.monthly_cents,
         simulated_speed: now.simulated_speed,
         rerun: None,
+        stand_ins: stand_ins(cluster, now.simulated_speed),
     }
+}
+
+/// Every addon is one of ours in a rehearsal; outside of one there are none.
+fn stand_ins(cluster: &spec::Plan, speed: Option<u32>) -> Vec<String> {
+    let names = cluster.addons.iter().filter(|_| speed.is_some());
+    names.map(|addon| addon.name.to_string()).collect()
 }
 
 /// The deadline of a stage holds for each of its checks.

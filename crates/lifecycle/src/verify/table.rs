@@ -65,5 +65,6 @@ pub fn plan(met: &Acquaintance, now: &Circumstances<'_>) -> Plan {
         monthly_cents: None,
         simulated_speed: None,
         rerun: None,
+        stand_ins: Vec::new(),
     }
 }

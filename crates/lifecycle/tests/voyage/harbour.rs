@@ -119,7 +119,12 @@ impl Harbour {
     }
 
     async fn with(number: &str, cluster: spec::Cluster, holds: fn(&Value) -> bool) -> Self {
-        let mut held = lifecycle::by_gitops(&spec::Plan::of(&cluster, ClusterId::NIL)).unwrap();
+        let mut held = lifecycle::addon_objects(
+            &spec::Plan::of(&cluster, ClusterId::NIL),
+            spec::By::Gitops,
+            None,
+        )
+        .unwrap();
         held.retain(holds);
         let repository = (REPOSITORY.to_owned(), held);
         let branch = ((REPOSITORY.to_owned(), "main".to_owned()), COMMIT.to_owned());

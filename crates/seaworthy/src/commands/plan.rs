@@ -74,6 +74,7 @@ struct CheckRecord<'a> {
 
 pub(crate) fn run(args: &PlanArgs, shared: &Shared, ui: &Ui) -> Result<(), CommandError> {
     let sight = args.target.look(&args.timeouts, shared, ui)?;
+    args.target.check_files()?;
     let plan = &sight.plan;
     let run = up::plan(plan, plan.id, env!("CARGO_PKG_VERSION"), &Circumstances::default());
     let outlook = asked(&sight)?;

@@ -17,13 +17,14 @@ use serde_json::json;
 use sim::admin::Question;
 use sim::world::fault::{Expected, FAULTS, Fault};
 use spec::plan::Stage;
-use spec::{CloudKind, Cluster};
+use spec::{By, CloudKind, Cluster};
 
 use super::sim::{ask, named, speed};
 use super::{down, palette, read_cluster, state_dir, up};
 use crate::cli::{Output, Shared};
 use crate::command_error::CommandError;
 use crate::exit::Exit;
+use crate::referenced_files::ReferencedFiles;
 use crate::rehearsal_claim::{self, ClaimedRehearsal, Cleaned};
 use crate::rehearsed::Rehearsed;
 use crate::running;
@@ -96,6 +97,8 @@ pub(crate) fn run(args: &RehearseArgs, shared: &Shared, ui: &Ui) -> Result<(), C
         let claimed = claimed.ok_or_else(|| standing::none_stands(Some(name), &called))?;
         return take_down(claimed, cluster, bytes, &called, ui);
     }
+    let named = args.file.as_ref();
+    let files = named.map(|file| ReferencedFiles::read(&cluster, file, &bytes)).transpose()?;
     let command = called.rehearse(&args.options());
     let ClaimedRehearsal { folder, claim, reach } =
         rehearsal_claim::standing_or_new(&state, name, &command)?;
@@ -109,7 +112,7 @@ pub(crate) fn run(args: &RehearseArgs, shared: &Shared, ui: &Ui) -> Result<(), C
         }
         None => begin(&rehearsed, args)?,
     };
-    let told = bring_up(&rehearsed, args, &called, &world.reach, claim.clone(), ui);
+    let told = bring_up(&rehearsed, files, args, &called, &world.reach, claim.clone(), ui);
     let ended = closing::end(&rehearsed, args, &called, world, stood, told, ui);
     // Whoever comes next finds no world that is about to end.
     drop(claim);
@@ -119,6 +122,7 @@ pub(crate) fn run(args: &RehearseArgs, shared: &Shared, ui: &Ui) -> Result<(), C
 
 fn bring_up(
     rehearsed: &Rehearsed,
+    files: Option<ReferencedFiles>,
     args: &RehearseArgs,
     called: &Invocation,
     reach: &Reach,
@@ -126,8 +130,8 @@ fn bring_up(
     ui: &Ui,
 ) -> Result<(), CommandError> {
     let mut target = rehearsed.target(reach)?.called_as(called.clone());
-    if let Some(file) = &args.file {
-        target.furnish(file, &rehearsed.bytes)?;
+    if let Some(files) = files {
+        files.furnish(target.site_mut());
     }
     let mut order = up::order(target, args.until)?;
     "rehearse".clone_into(&mut order.plan.command);
@@ -206,8 +210,8 @@ fn begin(rehearsed: &Rehearsed, args: &RehearseArgs) -> Result<World, CommandErr
     command.args(["--workers", &names(Role::Worker), "--talos", &plan.talos.to_string()]);
     if let Some(source) = rehearsed.source()? {
         command.args(["--repository", &source.repository, "--revision", &source.revision]);
-        let held =
-            lifecycle::by_gitops(&plan).map_err(|error| CommandError::new(Exit::Usage, &error))?;
+        let held = lifecycle::addon_objects(&plan, By::Gitops, None)
+            .map_err(|error| CommandError::new(Exit::Usage, &error))?;
         let manifests = rehearsed.folder.join("repository.json");
         private::write(&manifests, serde_json::Value::from(held).to_string().as_bytes())?;
         command.arg("--manifests").arg(manifests);

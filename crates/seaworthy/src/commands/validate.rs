@@ -1,26 +1,20 @@
 //! `validate`: is the cluster file right?
 
-use std::path::{Path, PathBuf};
-
-use clap::Args;
-use events::ClusterId;
-use spec::{Cluster, Plan};
+use std::path::PathBuf;
 
 use super::{CLUSTER_FILE, print_problems, read_file};
 use crate::cli::Output;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
-use crate::inline_manifests;
-use crate::machine_patches;
-use crate::manifest_files;
-use crate::registry_access;
+use crate::referenced_files::ReferencedFiles;
 use crate::ui::Ui;
+use clap::Args;
 
 /// Check a cluster file
 ///
 /// Reports all problems at once, each with its place and what would be right.
-/// Reads the patches and all manifests that the file names, too.
-/// Asks nobody: no network, no token.
+/// Reads every file and folder that it names, too: patches, manifests, keys,
+/// certificates. Asks nobody: no network, no token.
 #[derive(Args, Debug)]
 pub(crate) struct ValidateArgs {
     /// The cluster file
@@ -31,7 +25,9 @@ pub(crate) struct ValidateArgs {
 pub(crate) fn run(args: &ValidateArgs, ui: &Ui) -> Result<(), CommandError> {
     let bytes = read_file(&args.file)?;
     let reading = spec::read(&args.file.display().to_string(), &bytes);
-    let files = reading.cluster().map(|cluster| files_of(cluster, &args.file, &bytes));
+    let files = reading
+        .cluster()
+        .map(|cluster| ReferencedFiles::read(cluster, &args.file, &bytes).map(drop));
     match ui.output() {
         Output::Json => ui.json(&reading.record())?,
         Output::Text => {
@@ -47,15 +43,4 @@ pub(crate) fn run(args: &ValidateArgs, ui: &Ui) -> Result<(), CommandError> {
         Some(files) => files,
         None => Err(CommandError::told(Exit::Usage)),
     }
-}
-
-/// Reads what the file names besides, and says what is wrong with it.
-fn files_of(cluster: &Cluster, file: &Path, bytes: &[u8]) -> Result<(), CommandError> {
-    machine_patches::read(cluster, file, bytes)?;
-    let (plan, beside) = (Plan::of(cluster, ClusterId::NIL), file.parent());
-    let beside = beside.unwrap_or(Path::new(""));
-    inline_manifests::read(&plan, beside)?;
-    registry_access::read(&plan, beside)?;
-    manifest_files::read(&plan, beside)?;
-    Ok(())
 }

@@ -62,8 +62,9 @@ fn the_commands_in_the_examples_work_as_written() {
 #[test]
 fn validate_reads_the_patches_that_the_file_names() {
     let workplace = Workplace::new();
-    let (name, text) = EXAMPLES[1];
-    let text = text.replacen("    patches:\n", "    patches:\n      - file: more.yaml\n", 1);
+    let (name, text) = EXAMPLES[0];
+    let talos = "    version: v1.14.1\n";
+    let text = text.replacen(talos, &format!("{talos}    patches: [{{ file: more.yaml }}]\n"), 1);
     workplace.write(name, &text);
     let ran = workplace.run(["validate", name]);
     assert_eq!(ran.exit, 2, "{ran}");
@@ -97,12 +98,48 @@ fn validate_reads_the_manifests_that_the_file_names() {
 }
 
 #[test]
+fn every_command_that_reads_a_cluster_file_checks_the_files_that_it_names() {
+    let workplace = Workplace::new();
+    let https = "https://example.com/fleet.git\n";
+    let ssh = "ssh://git@example.com/fleet\n      knownHostsFile: known_hosts\n";
+    workplace.write("cluster.yaml", EXAMPLES[0].1.replace(https, ssh));
+    let refused = |told: &str| {
+        for command in ["validate", "plan", "rehearse", "up"] {
+            let mut command = workplace.command([command, "cluster.yaml"]);
+            let ran = workplace.ran(command.env("HCLOUD_TOKEN", "hunter22"));
+            assert_eq!(ran.exit, 2, "{ran}");
+            assert!(ran.stderr.contains(told), "{ran}");
+        }
+        assert!(!workplace.path().join(".seaworthy/demo.rehearsal-1").exists());
+    };
+    refused("could not read the host keys known_hosts: No such file");
+    workplace.write("known_hosts", "example.com\n");
+    refused("known_hosts, line 1, is no host key");
+    workplace.write("known_hosts", "example.com ssh-ed25519 AAAA\n");
+    assert_eq!(workplace.run(["validate"]).exit, 0);
+}
+
+#[test]
+fn proxmox_is_refused_by_every_command_and_offered_by_none() {
+    let workplace = Workplace::new();
+    workplace.write("cluster.yaml", include_str!("../../../spec/tests/bases/proxmox.yaml"));
+    for command in ["validate", "plan", "rehearse", "up"] {
+        let ran = workplace.run([command, "cluster.yaml"]);
+        assert_eq!(ran.exit, 2, "{ran}");
+        assert!(ran.stderr.contains("error: Proxmox is not supported yet"), "{ran}");
+    }
+    let ran = workplace.run(["init", "new.yaml", "--cloud", "proxmox"]);
+    assert_eq!(ran.exit, 2, "{ran}");
+    assert!(!workplace.run(["init", "--help"]).stdout.to_lowercase().contains("proxmox"));
+}
+
+#[test]
 fn a_wrong_answer_writes_nothing() {
     let workplace = Workplace::new();
     assert_snapshot!("wrong answer", workplace.run(["init", "--name", "Demo_1"]));
     assert_snapshot!(
         "answer for another cloud",
-        workplace.run(["init", "--cloud", "hetzner", "--host", "pve1"])
+        workplace.run(["init", "--cloud", "hetzner", "--gateway", "10.0.0.1"])
     );
     assert!(!workplace.path().join("cluster.yaml").exists());
 }

@@ -71,6 +71,7 @@ pub(crate) fn plan(control_planes: usize, workers: usize) -> Plan {
         monthly_cents: Some(3_847),
         simulated_speed: Some(30),
         rerun: None,
+        stand_ins: vec!["cilium".to_owned(), "hcloud-ccm".to_owned()],
     }
 }
 

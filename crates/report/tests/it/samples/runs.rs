@@ -163,6 +163,7 @@ pub(crate) fn late() -> Sample {
     let mut plan = plan(3, 2);
     "up".clone_into(&mut plan.command);
     plan.simulated_speed = None;
+    plan.stand_ins = Vec::new();
     perform(plan, |unit| {
         let node = unit.node.as_ref().map_or("", |node| node.as_str());
         let act = usual(unit);
