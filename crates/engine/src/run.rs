@@ -36,8 +36,6 @@ pub enum Until {
     TheEnd,
     /// To this stage, with all that it needs.
     Stage(StageName),
-    /// Only these stages, with all that they need.
-    Only(BTreeSet<StageName>),
 }
 
 /// What a failure of one unit means for the others.
@@ -176,7 +174,7 @@ impl<W: Work> Run<W> {
                 let ready = self.schedule.passed(&unit);
                 self.start_all(ready)?;
             }
-            UnitOutcome::Failed { cause } => {
+            UnitOutcome::Failed { cause } | UnitOutcome::Unknown { cause } => {
                 self.failed.insert(unit, cause);
                 if self.work.after_failure() == AfterFailure::Halt {
                     self.halt.ask();
@@ -302,7 +300,6 @@ fn asked_for(plan: &Plan, until: &Until) -> Result<BTreeSet<StageName>, EngineEr
     let mut asked = match until {
         Until::TheEnd => return Ok(all().collect()),
         Until::Stage(last) => BTreeSet::from([last.clone()]),
-        Until::Only(stages) => stages.clone(),
     };
     if let Some(name) = asked.iter().find(|name| plan.stage(name).is_none()) {
         let known = all().map(String::from).collect();

@@ -32,6 +32,8 @@ pub(crate) struct UnitRun<W> {
 pub(crate) enum UnitEnd {
     /// It failed.
     Failed(Box<Cause>),
+    /// A check could not read what it judges.
+    Unknown(Box<Cause>),
     /// The run was asked to stop.
     Stopped,
     /// Nothing can be recorded any more.
@@ -69,6 +71,9 @@ impl<W: Work> UnitRun<W> {
             Err(UnitEnd::Failed(cause)) => {
                 UnitOutcome::Failed { cause: advised(&*work, &unit, *cause) }
             }
+            Err(UnitEnd::Unknown(cause)) => {
+                UnitOutcome::Unknown { cause: advised(&*work, &unit, *cause) }
+            }
             Err(UnitEnd::Stopped) => UnitOutcome::Stopped,
             Err(UnitEnd::Journal(error)) => return Err(error),
         };
@@ -91,7 +96,9 @@ impl<W: Work> UnitRun<W> {
             match self.check(&check).await {
                 Ok(seen) if seen.is_empty() => {}
                 Ok(seen) => summary = seen,
-                Err(UnitEnd::Failed(cause)) if !check.required => self.warn(&check, &cause)?,
+                Err(UnitEnd::Failed(cause) | UnitEnd::Unknown(cause)) if !check.required => {
+                    self.warn(&check, &cause)?;
+                }
                 Err(end) => return Err(end),
             }
         }

@@ -182,6 +182,11 @@ pub enum UnitOutcome {
         /// Why.
         cause: Cause,
     },
+    /// A check of it could not read what it judges: nothing speaks for it or against it.
+    Unknown {
+        /// Why it could not be read.
+        cause: Cause,
+    },
     /// It was stopped between two calls, because the run was asked to stop.
     Stopped,
 }
@@ -221,6 +226,18 @@ pub enum Interruption {
     Died,
 }
 
+// === impl UnitOutcome ===
+
+impl UnitOutcome {
+    /// Returns why it did not pass.
+    pub fn cause(&self) -> Option<&Cause> {
+        match self {
+            Self::Failed { cause } | Self::Unknown { cause } => Some(cause),
+            Self::Passed { .. } | Self::Stopped => None,
+        }
+    }
+}
+
 // === impl What ===
 
 impl What {
@@ -228,8 +245,8 @@ impl What {
     pub fn evidence(&self) -> Option<&Evidence> {
         match self {
             Self::Checked { verdict, .. } => verdict.evidence(),
-            Self::StageDone { outcome: UnitOutcome::Failed { cause }, .. }
-            | Self::RunEnded { outcome: RunOutcome::Failed { cause, .. } } => {
+            Self::StageDone { outcome, .. } => outcome.cause()?.evidence.as_deref(),
+            Self::RunEnded { outcome: RunOutcome::Failed { cause, .. } } => {
                 cause.evidence.as_deref()
             }
             _ => None,
@@ -240,7 +257,10 @@ impl What {
     pub(crate) fn evidence_mut(&mut self) -> Option<&mut Evidence> {
         match self {
             Self::Checked { verdict, .. } => verdict.evidence_mut(),
-            Self::StageDone { outcome: UnitOutcome::Failed { cause }, .. }
+            Self::StageDone {
+                outcome: UnitOutcome::Failed { cause } | UnitOutcome::Unknown { cause },
+                ..
+            }
             | Self::RunEnded { outcome: RunOutcome::Failed { cause, .. } } => {
                 cause.evidence.as_deref_mut()
             }

@@ -60,7 +60,8 @@ pub use illegal_event::{IllegalEvent, IllegalRun, RunBreach};
 pub use ledger::{Alone, Ledger, LedgerError, Permit, Receipt};
 pub use name::{CheckName, NodeName, StageName, Unit};
 pub use plan::{
-    After, CheckKind, InvalidPlan, Plan, PlannedCheck, PlannedNode, PlannedStage, Reach, Role,
+    After, CheckKind, Claim, InvalidPlan, Plan, PlannedCheck, PlannedNode, PlannedStage, Reach,
+    Role,
 };
 pub use recorder::{Observer, RecordError, Recorder};
 pub use redaction::{Redactor, SecretsLedger, ShortSecret};

@@ -130,6 +130,17 @@ pub enum CheckKind {
     Probe,
 }
 
+/// What a run may say of its cluster once everything that it requires was ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// Everything was ready, and stayed ready for a window of time.
+    Proven,
+    /// Everything was ready at the moment when it was looked at.
+    Healthy,
+    /// Nothing of the cluster is left.
+    Removed,
+}
+
 /// A plan that cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidPlan {
@@ -177,6 +188,18 @@ impl Plan {
     /// Returns whether nothing of the cluster is left after the proof of a command.
     pub fn tears_down(command: &str) -> bool {
         [Self::TEARDOWN, Self::REHEARSED_TEARDOWN].contains(&command)
+    }
+
+    /// Returns what the run may say in the end: what was looked at once is not proven.
+    pub fn claim(&self) -> Claim {
+        let stays = |check: &PlannedCheck| check.stable_ms > 0;
+        if Self::tears_down(&self.command) {
+            Claim::Removed
+        } else if self.stages.iter().flat_map(|stage| &stage.checks).any(stays) {
+            Claim::Proven
+        } else {
+            Claim::Healthy
+        }
     }
 
     /// Returns the stage of that name.

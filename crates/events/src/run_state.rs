@@ -41,12 +41,23 @@ pub enum UnitState {
     Passed,
     /// It failed.
     Failed,
+    /// What it judges could not be read.
+    Unknown,
     /// It was stopped between two calls.
     Stopped,
     /// It was left out.
     Skipped,
     /// It will not run.
     WillNotRun,
+}
+
+// === impl UnitState ===
+
+impl UnitState {
+    /// Returns whether it was judged, or tried to be, and did not pass.
+    fn is_in_vain(self) -> bool {
+        matches!(self, Self::Failed | Self::Unknown)
+    }
 }
 
 // === impl RunState ===
@@ -104,7 +115,7 @@ impl RunState {
         &self.missing
     }
 
-    /// Returns the first unit that failed.
+    /// Returns the first unit that failed; where none did, the first that could not be judged.
     pub fn first_failed(&self) -> Option<&Unit> {
         self.first_failed.as_ref()
     }
@@ -234,7 +245,7 @@ impl RunState {
 
     fn hinder(&mut self, unit: &Unit, because: &Hindrance) -> Result<(), IllegalEvent> {
         match because {
-            Hindrance::Failed { unit } if self.unit(unit) != Some(UnitState::Failed) => {
+            Hindrance::Failed { unit } if !self.unit(unit).is_some_and(UnitState::is_in_vain) => {
                 Err(IllegalEvent::HasNotFailed(unit.clone()))
             }
             _ => self.end_planned(unit, UnitState::WillNotRun),
@@ -258,14 +269,23 @@ impl RunState {
                 UnitState::Passed
             }
             UnitOutcome::Failed { .. } => UnitState::Failed,
+            UnitOutcome::Unknown { .. } => UnitState::Unknown,
             UnitOutcome::Stopped => UnitState::Stopped,
         };
-        if state == UnitState::Failed {
-            self.first_failed.get_or_insert_with(|| unit.clone());
+        if state.is_in_vain() && self.is_worse(state) {
+            self.first_failed = Some(unit.clone());
         }
         self.units.insert(unit.clone(), state);
         self.proven.remove(unit);
         Ok(())
+    }
+
+    /// What is known to be wrong tells more than what is not known.
+    fn is_worse(&self, state: UnitState) -> bool {
+        match self.first_failed.as_ref().and_then(|unit| self.unit(unit)) {
+            None => true,
+            Some(first) => first == UnitState::Unknown && state == UnitState::Failed,
+        }
     }
 
     fn end(&mut self, outcome: &RunOutcome) -> Result<(), IllegalEvent> {

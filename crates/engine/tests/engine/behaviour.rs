@@ -432,15 +432,6 @@ async fn work_that_only_looks_hears_of_every_failure() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_may_be_of_some_stages_only() {
-    let until = Until::Only(["etcd".into()].into());
-    let log = run_until(CHAIN, Script::default(), until, Cancel::new()).await;
-    let missing = vec!["ready: not asked for".to_owned(), "proof: not asked for".to_owned()];
-    assert_eq!(log.outcome, RunOutcome::NotProven { missing });
-    assert!(log.is_done, "all that was asked for was proven");
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_run_may_go_only_so_far() {
     let until = Until::Stage("etcd".into());
     let log = run_until(CHAIN, Script::default(), until, Cancel::new()).await;

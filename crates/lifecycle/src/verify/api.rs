@@ -16,7 +16,7 @@ pub(super) async fn look(verify: &Verify) -> Verdict {
 }
 
 async fn seen(verify: &Verify) -> Result<(Health, Vec<Object>), Failure> {
-    let health = verify.cluster().await?.readyz().await.map_err(|error| error.failure())?;
+    let health = verify.cluster().await?.readyz().await.map_err(|error| verify.unread(&error))?;
     Ok((health, verify.all("apiregistration.k8s.io/v1", "APIService").await?))
 }
 

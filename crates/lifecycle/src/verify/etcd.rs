@@ -1,10 +1,9 @@
-//! `etcd`: the API reaches it, and its members agree. What the members say only
-//! Talos tells, to whoever has its credentials; without them the API's word is
-//! all there is, and the evidence says so.
+//! `etcd`: the API reaches it, and its members agree. What the members say only Talos
+//! tells, so that is a check of its own, which takes a talosconfig.
 
 use std::net::IpAddr;
 
-use events::{Because, Cause, Code, Evidence, Verdict};
+use events::{Because, Cause, Code, Evidence, Failure, Verdict};
 use futures::future::join_all;
 use objects::Object;
 use talos::client::{ClientError, Node, Reason, Service};
@@ -39,12 +38,15 @@ pub struct ControlPlanes {
 }
 
 pub(super) async fn look(verify: &Verify) -> Verdict {
-    if let Err(verdict) = as_the_api_sees_it(verify).await {
-        return verdict;
+    match as_the_api_sees_it(verify).await {
+        Ok(()) => Verdict::ready(Evidence::new("the API reaches it").fact(PATH, "ok")),
+        Err(verdict) => verdict,
     }
+}
+
+pub(super) async fn members(verify: &Verify) -> Verdict {
     let Some(planes) = verify.control_planes() else {
-        let evidence = Evidence::new("the API reaches it; its members were not asked");
-        return Verdict::ready(evidence.fact(PATH, "ok"));
+        return Verdict::blind(Failure::permanent("no talosconfig says where the members are"));
     };
     let nodes = match verify.all("v1", "Node").await {
         Ok(nodes) => nodes,
@@ -71,12 +73,12 @@ fn known<'a>(nodes: impl Iterator<Item = &'a Object>) -> Known {
 
 async fn as_the_api_sees_it(verify: &Verify) -> Result<(), Verdict> {
     let cluster = verify.cluster().await.map_err(Verdict::blind)?;
-    let health = cluster.readyz().await.map_err(|error| Verdict::blind(error.failure()))?;
+    let health = cluster.readyz().await.map_err(|error| Verdict::blind(verify.unread(&error)))?;
     if health.failing.iter().any(|check| check.starts_with("etcd")) {
         return Err(unreachable());
     }
     let said = cluster.raw(PATH).await;
-    said.map(drop).map_err(|error| Verdict::blind(error.failure()))
+    said.map(drop).map_err(|error| Verdict::blind(verify.unread(&error)))
 }
 
 async fn as_members_see_it(planes: &ControlPlanes, wanted: usize, known: &Known) -> Verdict {

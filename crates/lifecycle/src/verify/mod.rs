@@ -8,7 +8,7 @@
 //!
 //! The gates do not wait for each other, and a failure of one ends no other:
 //! whoever asks wants to know all that is wrong. What a gate may not read is
-//! not seen, which is never taken for healthy.
+//! unknown: neither passed nor failed, and never healthy.
 
 mod acquaintance;
 mod api;
@@ -21,13 +21,15 @@ mod nodeless;
 mod nodes;
 mod rights;
 mod roll_call;
+mod selection;
 mod table;
 mod work;
 mod workloads;
 
 pub use acquaintance::Acquaintance;
 pub use etcd::ControlPlanes;
-pub use rights::cluster_role;
+pub use rights::{Grantee, rbac};
 pub use roll_call::Roll;
+pub use selection::Selection;
 pub use table::{Circumstances, MACHINES, TABLE, gates, plan};
 pub use work::Verify;

@@ -1,20 +1,27 @@
-//! The table of `verify`: gates without acts, none after another.
+//! The table of `verify`: gates without acts, none after another. What a run does not
+//! look at stands in its plan, too, so that its reports can list it.
 
 use std::time::Duration;
 
 use engine::{Check, Pace, Scope, Stage};
 use events::{ClusterId, Plan};
 
-use super::Acquaintance;
+use super::{Acquaintance, Selection};
 
-/// The gate that needs somebody who has credentials for Talos.
+/// The gate that asks the machines, which takes credentials for Talos.
 pub const MACHINES: &str = "machines";
+
+/// The check that asks the members of etcd, which takes the same.
+pub(super) const ETCD_MEMBERS: &str = "etcd-members";
 
 /// The gates, in the order in which they are told. Where nobody waits, each
 /// looks once.
 pub const TABLE: &[Stage] = &[
     stage("api", &[Check::gate("api", Duration::ZERO)]),
-    stage("etcd", &[Check::gate("etcd", Duration::ZERO)]),
+    stage(
+        "etcd",
+        &[Check::gate("etcd", Duration::ZERO), Check::gate(ETCD_MEMBERS, Duration::ZERO)],
+    ),
     stage(MACHINES, &[Check::gate(MACHINES, Duration::ZERO)]),
     stage("nodes", &[Check::gate("nodes", Duration::ZERO)]),
     stage("cni", &[Check::gate("cni", Duration::ZERO)]),
@@ -33,8 +40,10 @@ pub struct Circumstances<'a> {
     pub tool: &'a str,
     /// How long to wait for each gate.
     pub wait: Duration,
-    /// Whether machines can be asked, too.
-    pub machines: bool,
+    /// How long each gate must stay ready; with zero one look is enough.
+    pub stable: Duration,
+    /// What is looked at.
+    pub selection: &'a Selection,
 }
 
 const fn stage(name: &'static str, checks: &'static [Check]) -> Stage {
@@ -48,11 +57,19 @@ pub fn gates() -> impl Iterator<Item = &'static str> {
 
 /// Makes the plan of a run of `verify`.
 pub fn plan(met: &Acquaintance, now: &Circumstances<'_>) -> Plan {
-    let deadlines = gates().map(|gate| (gate.to_owned(), now.wait)).collect();
-    let pace = Pace { deadlines, ..Pace::default() };
+    let checks = || TABLE.iter().flat_map(|stage| stage.checks).map(|check| check.name.to_owned());
+    let pace = Pace {
+        deadlines: checks().map(|check| (check, now.wait)).collect(),
+        stable: checks().map(|check| (check, now.stable)).collect(),
+        speed: None,
+    };
     let mut stages =
         engine::planned(TABLE, &[], &pace).expect("every deadline is for a gate of ours");
-    stages.retain(|stage| now.machines || stage.name.as_str() != MACHINES);
+    for stage in &mut stages {
+        for check in &mut stage.checks {
+            check.required = now.selection.left_out(stage.name.as_str(), &check.name).is_none();
+        }
+    }
     Plan {
         command: "verify".to_owned(),
         cluster: now.server.to_owned(),

@@ -1,13 +1,17 @@
 //! What each gate of `verify` looks at, by its name.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
-use engine::{ActError, AfterFailure, Eyes, Hands, Work};
-use events::{CheckName, Class, Clock, Code, Digest, Failure, Heals, Unit, Verdict};
-use objects::{Access, Cluster, Kind, Object, Scope};
+use engine::{ActError, AfterFailure, Eyes, Hands, Skip, Work, codes};
+use events::{
+    Cause, CheckName, Class, Clock, Code, Digest, Failure, Heals, NextStep, Unit, Verdict,
+};
+use objects::{Access, ApiError, Cluster, Kind, Object, Scope};
 use tokio::sync::OnceCell;
 
-use super::{Acquaintance, ControlPlanes, api, cni, dns, etcd, machines, nodes, table, workloads};
+use super::{
+    Acquaintance, ControlPlanes, Selection, api, cni, dns, etcd, machines, nodes, table, workloads,
+};
 use crate::lease::{Lease, Leases, Now};
 use crate::{Invocation, healing, kube};
 
@@ -18,7 +22,10 @@ pub struct Verify {
     /// A client belongs to the runtime that made it, so that the run makes its own.
     cluster: OnceCell<Cluster>,
     met: Acquaintance,
+    selection: Selection,
     control_planes: Option<ControlPlanes>,
+    /// Who we are, as the API says where it refuses us something.
+    user: OnceLock<String>,
     leases: Mutex<Leases>,
     clock: Clock,
     invocation: Invocation,
@@ -29,10 +36,10 @@ pub(super) const SYSTEM: &str = "kube-system";
 
 impl Verify {
     /// Looks at a cluster that was met.
-    pub fn new(access: Access, met: Acquaintance, clock: Clock) -> Self {
-        let (cluster, leases) = (OnceCell::new(), Mutex::default());
-        let invocation = Invocation::default();
-        Self { access, cluster, met, control_planes: None, leases, clock, invocation }
+    pub fn new(access: Access, met: Acquaintance, selection: Selection, clock: Clock) -> Self {
+        let (cluster, leases, user) = (OnceCell::new(), Mutex::default(), OnceLock::new());
+        let (control_planes, invocation) = (None, Invocation::default());
+        Self { access, cluster, met, selection, control_planes, user, leases, clock, invocation }
     }
 
     /// Says how the command was called, so that printed commands mean the same cluster.
@@ -92,7 +99,24 @@ impl Verify {
 
     pub(super) async fn listed(&self, scope: &Scope) -> Result<Vec<Object>, Failure> {
         let listed = self.cluster().await?.list(scope).await;
-        Ok(listed.map_err(|error| error.failure())?.objects)
+        Ok(listed.map_err(|error| self.unread(&error))?.objects)
+    }
+
+    /// Returns what keeps a gate from reading, and remembers who lacks the right.
+    pub(super) fn unread(&self, error: &ApiError) -> Failure {
+        if let Some(right) = error.trouble().missing_right() {
+            let _ = self.user.set(right.user);
+        }
+        error.failure()
+    }
+
+    /// Returns the command that grants what is missing, for an administrator.
+    fn grant(&self) -> NextStep {
+        let bound = self.user.get().map(|user| format!(" --bind-user {user}")).unwrap_or_default();
+        NextStep {
+            command: format!("seaworthy verify --print-rbac{bound} | kubectl apply -f -"),
+            tells: "grants the rights that verify needs; run it as an administrator".to_owned(),
+        }
     }
 }
 
@@ -101,9 +125,10 @@ impl Work for Verify {
         Ok(())
     }
 
-    async fn look(&self, unit: &Unit, _: &CheckName, _: &Eyes) -> Verdict {
+    async fn look(&self, unit: &Unit, check: &CheckName, _: &Eyes) -> Verdict {
         let mut verdict = match unit.stage.as_str() {
             "api" => api::look(self).await,
+            "etcd" if check.as_str() == table::ETCD_MEMBERS => etcd::members(self).await,
             "etcd" => etcd::look(self).await,
             table::MACHINES => machines::look(self).await,
             "nodes" => nodes::look(self).await,
@@ -127,6 +152,20 @@ impl Work for Verify {
 
     fn heals(&self, code: Code) -> Heals {
         healing::of(code)
+    }
+
+    fn next_steps(&self, _: &Unit, cause: &Cause) -> Vec<NextStep> {
+        let refused = cause.code == codes::COULD_NOT_LOOK && self.user.get().is_some();
+        if refused { vec![self.grant()] } else { Vec::new() }
+    }
+
+    fn skip(&self, unit: &Unit, check: Option<&CheckName>) -> Option<Skip> {
+        let gate = unit.stage.as_str();
+        let reason = match check {
+            None => self.selection.without_gate(gate),
+            Some(check) => self.selection.left_out(gate, check),
+        };
+        Some(Skip { reason: reason?.to_owned() })
     }
 
     /// Nothing is built here: every gate is heard.

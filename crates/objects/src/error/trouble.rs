@@ -176,10 +176,11 @@ impl fmt::Display for Trouble {
             Self::Unreachable(how) => write!(f, "{how}"),
             Self::NoCredential(reason) => write!(f, "{reason}"),
             Self::Unauthenticated => f.write_str("the API does not know who asks (401)"),
-            Self::Forbidden(message) => {
-                write!(f, "not allowed: {message}")?;
-                self.missing_right().iter().try_for_each(|right| write!(f, "; {right}"))
-            }
+            // The right says all that the API does, in the form in which it is granted.
+            Self::Forbidden(message) => match self.missing_right() {
+                Some(right) => write!(f, "not allowed: {right}"),
+                None => write!(f, "not allowed: {message}"),
+            },
             Self::Denied(message) | Self::Changed(message) => f.write_str(message),
             Self::NoDryRun { webhook } => {
                 write!(f, "it cannot be tried out, because webhook {webhook} takes no dry runs")

@@ -102,7 +102,7 @@ impl Data {
 fn files(report: &Report) -> Vec<Attachment> {
     let units = report.stages.iter().flat_map(|stage| &stage.units);
     let mut checks: Vec<_> = units.flat_map(|unit| &unit.checks).collect();
-    checks.sort_by_key(|check| check.state != CheckState::Failed);
+    checks.sort_by_key(|check| !matches!(check.state, CheckState::Failed | CheckState::Unknown));
     let causes = report.stages.iter().flat_map(|stage| &stage.units);
     let causes = causes.filter_map(|unit| unit.cause.as_ref()?.evidence.as_deref());
     let of_causes = causes.flat_map(|evidence| evidence.files.clone());
@@ -149,7 +149,7 @@ fn escape(json: &str) -> String {
 
 fn uninteresting(stage: &mut ReportStage) -> impl Iterator<Item = &mut ReportUnit> {
     let units = stage.units.iter_mut();
-    units.filter(|unit| unit.state != State::Failed)
+    units.filter(|unit| !matches!(unit.state, State::Failed | State::Unknown))
 }
 
 fn drop_facts(stage: &mut ReportStage) {
@@ -190,6 +190,6 @@ fn drop_words(stage: &mut ReportStage) {
 }
 
 fn drop_units(stage: &mut ReportStage) {
-    stage.units.sort_by_key(|unit| unit.state != State::Failed);
+    stage.units.sort_by_key(|unit| !matches!(unit.state, State::Failed | State::Unknown));
     stage.units.truncate(200);
 }

@@ -54,9 +54,9 @@ fn policy() -> String {
 
 fn class(outcome: Outcome) -> &'static str {
     match outcome {
-        Outcome::Proven => "passed",
+        Outcome::Proven | Outcome::Healthy | Outcome::Removed => "passed",
         Outcome::Failed | Outcome::CutOff => "failed",
-        Outcome::NotProven | Outcome::Stopped => "stopped",
+        Outcome::NotProven | Outcome::Unknown | Outcome::Stopped => "stopped",
         Outcome::Open => "running",
     }
 }

@@ -9,7 +9,7 @@
   const total = Math.max(report.elapsed_ms, 1);
   const MARKS = {
     passed: "✓", ready: "✓", failed: "✗", stopped: "■", skipped: "–", "not-run": "–",
-    planned: "·", unseen: "·", running: "▸", waiting: "…", "not-yet": "…", blind: "?",
+    planned: "·", unseen: "·", running: "▸", waiting: "…", "not-yet": "…", blind: "?", unknown: "?",
   };
   const view = { open: new Set(), focus: null, shown: null, failedOnly: false, find: "" };
 
@@ -94,7 +94,7 @@
       from: stage.from_ms, to: stage.from_ms === undefined ? undefined : stage.from_ms + stage.took_ms,
     });
     const units = stage.units.map((unit, number) => unitItem(id + "u" + number, 2, unit.node, stage, unit, item));
-    const bad = (unit) => unit.state === "failed";
+    const bad = (unit) => isBad(unit.state);
     item.children = [...units.filter(bad), ...units.filter((unit) => !bad(unit))];
     return item;
   }
@@ -103,8 +103,10 @@
 
   // --- which rows are visible ---
 
+  /** What could not be read is no better than what failed. */
+  const isBad = (state) => state === "failed" || state === "unknown";
   /** A try that failed before one passed is no failure of its unit. */
-  const failed = (item) => (item.state === "failed" && (!item.attempt || item.parent.state === "failed")) || item.children.some(failed);
+  const failed = (item) => (isBad(item.state) && (!item.attempt || isBad(item.parent.state))) || item.children.some(failed);
   const found = (item) => item.label.toLowerCase().includes(view.find) || item.children.some(found);
 
   function wanted(item) {
@@ -319,7 +321,7 @@
       el("p", { class: "where" }, deadline),
       item.check.skipped ? el("p", {}, "left out: " + item.check.skipped) : null,
       item.check.reused ? el("p", {}, "taken from run " + item.check.reused) : null,
-      item.state === "failed" && item.unit.cause ? el("p", {}, el("code", {}, item.unit.cause.code), " " + item.unit.cause.message) : null,
+      isBad(item.state) && item.unit.cause ? el("p", {}, el("code", {}, item.unit.cause.code), " " + item.unit.cause.message) : null,
       ...evidence(seen),
       ...section("what it said", list(findings.map(said))),
       ...section("of the same unit", list([item.parent, ...item.parent.children].filter((one) => one !== item).map(jump))),
@@ -473,7 +475,7 @@
     if (!first) return null;
     const stage = stages.find((item) => item.label === first.unit.stage);
     const unit = stage && (stage.unit ? stage : stage.children.find((item) => item.label === first.unit.node));
-    return unit && (unit.children.find((item) => item.check && item.state === "failed") || unit);
+    return unit && (unit.children.find((item) => item.check && isBad(item.state)) || unit);
   }
 
   draw();

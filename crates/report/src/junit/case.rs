@@ -98,6 +98,7 @@ impl Verdict {
             (CheckState::Skipped, _) => Self::Skipped(check.skipped.clone().unwrap_or_default()),
             (CheckState::Failed, Some(cause)) if blamed(check) => Self::Failed(Problem::of(cause)),
             (CheckState::Failed, _) => Self::Failed(Problem::of_check(check)),
+            (CheckState::Unknown, Some(cause)) => Self::Error(Problem::of(cause)),
             (CheckState::Unseen, Some(cause)) if index == 0 => Self::Error(Problem::of(cause)),
             _ => Self::unseen(unit),
         }
@@ -116,6 +117,9 @@ impl Verdict {
             Standing::Skipped { reason, .. } => reason.clone(),
             Standing::NotRun { because } => format!("not run: {because}"),
             Standing::Failed { .. } => format!("not looked at: {} failed", unit.unit),
+            Standing::Unknown { .. } => {
+                format!("not looked at: {} could not be judged", unit.unit)
+            }
             Standing::Stopped => "not finished: the run was stopped".to_owned(),
             Standing::Planned | Standing::Running => "not finished".to_owned(),
             Standing::Passed { .. } => "not looked at".to_owned(),

@@ -2,7 +2,7 @@
 
 use events::{Cause, Unit};
 
-use super::{Check, Story, UnitStory};
+use super::{Check, Story};
 use crate::words;
 
 /// The unit that failed first, why, and how it was found out.
@@ -24,8 +24,7 @@ pub struct FirstCause<'a> {
 
 impl<'a> FirstCause<'a> {
     pub(crate) fn of(story: &'a Story) -> Option<Self> {
-        let ended = |unit: &&UnitStory| unit.ended;
-        let failed = story.units().filter(|unit| unit.cause().is_some()).min_by_key(ended)?;
+        let failed = *story.failures().first()?;
         // The outcome of the run may say more than the unit knew.
         let told = story.ending().and_then(|ending| ending.failure());
         let took_ms = failed.took_ms(story.elapsed_ms()).unwrap_or(0);

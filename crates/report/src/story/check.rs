@@ -57,8 +57,8 @@ pub enum CheckState {
     Unseen,
     /// Not so yet.
     Waiting,
-    /// Could not look.
-    Blind,
+    /// What it judges could not be read.
+    Unknown,
     /// It is so.
     Ready,
     /// It is not so, and waiting is over.
@@ -92,9 +92,9 @@ impl Check {
             None => CheckState::Unseen,
             Some(Verdict::Ready { .. }) => CheckState::Ready,
             Some(Verdict::Failed { .. }) => CheckState::Failed,
-            Some(_) if self.given_up.is_some() => CheckState::Failed,
+            Some(Verdict::Blind { .. }) => CheckState::Unknown,
+            Some(Verdict::NotYet { .. }) if self.given_up.is_some() => CheckState::Failed,
             Some(Verdict::NotYet { .. }) => CheckState::Waiting,
-            Some(Verdict::Blind { .. }) => CheckState::Blind,
         }
     }
 
@@ -138,7 +138,7 @@ impl CheckState {
         match self {
             Self::Unseen => "unseen",
             Self::Waiting => "waiting",
-            Self::Blind => "blind",
+            Self::Unknown => "unknown",
             Self::Ready => "ready",
             Self::Failed => "failed",
             Self::Skipped => "skipped",

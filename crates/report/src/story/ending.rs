@@ -1,6 +1,6 @@
 //! How a run ended, in words and numbers.
 
-use events::{Cause, Interruption, RunOutcome, Unit};
+use events::{Cause, Claim, Interruption, RunOutcome, Unit};
 
 use serde::{Deserialize, Serialize};
 
@@ -21,12 +21,18 @@ pub struct Ending {
 pub enum Outcome {
     /// It goes on, or its end is not known.
     Open,
-    /// Every required check was ready.
+    /// Every required check was ready, and stayed so.
     Proven,
+    /// Every required check was ready when it was looked at.
+    Healthy,
+    /// Nothing of the cluster is left.
+    Removed,
     /// Nothing failed, but something required was left out.
     NotProven,
     /// A unit failed.
     Failed,
+    /// No unit failed, and what one judges could not be read.
+    Unknown,
     /// It was asked to stop.
     Stopped,
     /// Its process died.
@@ -40,6 +46,8 @@ pub struct Tally {
     pub stages_passed: usize,
     /// Stages that failed.
     pub stages_failed: usize,
+    /// Stages that could not be judged.
+    pub stages_unknown: usize,
     /// Stages that were stopped.
     pub stages_stopped: usize,
     /// Stages that were left out.
@@ -75,12 +83,19 @@ impl Ending {
 // === impl Outcome ===
 
 impl Outcome {
-    pub(crate) fn of(ending: Option<&Ending>) -> Self {
-        match ending.map(|ending| &ending.outcome) {
+    pub(crate) fn of(story: &Story) -> Self {
+        match story.ending().map(|ending| &ending.outcome) {
             None => Self::Open,
-            Some(RunOutcome::Proven) => Self::Proven,
+            Some(RunOutcome::Proven) => match story.run().map(|run| run.claim) {
+                Some(Claim::Healthy) => Self::Healthy,
+                Some(Claim::Removed) => Self::Removed,
+                Some(Claim::Proven) | None => Self::Proven,
+            },
             Some(RunOutcome::NotProven { .. }) => Self::NotProven,
-            Some(RunOutcome::Failed { .. }) => Self::Failed,
+            Some(RunOutcome::Failed { unit, .. }) => match story.unit(unit).map(UnitStory::state) {
+                Some(State::Unknown) => Self::Unknown,
+                _ => Self::Failed,
+            },
             Some(RunOutcome::Interrupted { how }) => match how {
                 Interruption::Asked => Self::Stopped,
                 Interruption::Died => Self::CutOff,
@@ -93,8 +108,11 @@ impl Outcome {
         match self {
             Self::Open => "not finished",
             Self::Proven => "proven",
+            Self::Healthy => "healthy",
+            Self::Removed => "removed",
             Self::NotProven => "not proven",
             Self::Failed => "failed",
+            Self::Unknown => "unknown",
             Self::Stopped => "stopped",
             Self::CutOff => "cut off",
         }
@@ -119,6 +137,7 @@ impl Tally {
         match state {
             State::Passed => self.stages_passed += 1,
             State::Failed => self.stages_failed += 1,
+            State::Unknown => self.stages_unknown += 1,
             State::Stopped => self.stages_stopped += 1,
             State::Skipped => self.stages_skipped += 1,
             State::NotRun => self.stages_not_run += 1,

@@ -7,7 +7,8 @@ use events::{
 };
 
 use super::{
-    CallMade, Ending, FirstCause, Moment, Outcome, Run, Stage, Tally, UnitStory, retelling,
+    CallMade, Ending, FirstCause, Moment, Outcome, Run, Stage, Standing, State, Tally, UnitStory,
+    retelling,
 };
 use crate::MicroEuros;
 use crate::text::line;
@@ -125,11 +126,27 @@ impl Story {
         self.stages.iter().flat_map(|stage| &stage.units)
     }
 
-    /// Returns the units that failed, in the order in which they did.
+    /// Returns the units that failed, in the order in which they did, and then those that
+    /// could not be judged.
     pub fn failures(&self) -> Vec<&UnitStory> {
         let mut failed: Vec<_> = self.units().filter(|unit| unit.cause().is_some()).collect();
-        failed.sort_by_key(|unit| unit.ended);
+        failed.sort_by_key(|unit| (unit.state() == State::Unknown, unit.ended));
         failed
+    }
+
+    /// Returns what the run did not look at although it could have, and why.
+    pub fn not_checked(&self) -> Vec<(String, &str)> {
+        let mut left_out = Vec::new();
+        for unit in self.units() {
+            if let Standing::Skipped { reason, .. } = &unit.standing {
+                left_out.push((unit.unit.to_string(), reason.as_str()));
+            }
+            for check in &unit.checks {
+                let reason = check.skipped.as_deref();
+                left_out.extend(reason.map(|reason| (check.name.to_string(), reason)));
+            }
+        }
+        left_out
     }
 
     /// Returns the call behind an intent of this run, and the unit that made it.
@@ -161,7 +178,7 @@ impl Story {
 
     /// Returns how the run stands, in a word.
     pub fn outcome(&self) -> Outcome {
-        Outcome::of(self.ending())
+        Outcome::of(self)
     }
 
     /// Returns the elapsed time of the last event.

@@ -1,6 +1,6 @@
 //! The run itself, as its first event announced it.
 
-use events::{ClusterId, Digest, Event, Plan, PlannedNode, RunId};
+use events::{Claim, ClusterId, Digest, Event, Plan, PlannedNode, RunId};
 use jiff::Timestamp;
 
 use crate::MicroEuros;
@@ -15,6 +15,8 @@ pub struct Run {
     pub started: Timestamp,
     /// The command, such as `up`.
     pub command: String,
+    /// What it may say in the end.
+    pub claim: Claim,
     /// The cluster's name.
     pub cluster: String,
     /// The cluster's identity.
@@ -47,6 +49,7 @@ impl Run {
             id: event.run,
             started: event.at,
             command: line(&plan.command),
+            claim: plan.claim(),
             cluster: line(&plan.cluster),
             cluster_id: plan.cluster_id,
             title: line(&plan.title),

@@ -33,6 +33,8 @@ impl Stage {
         let all = |state| self.units.iter().all(|unit| unit.state() == state);
         if any(State::Failed) {
             State::Failed
+        } else if any(State::Unknown) {
+            State::Unknown
         } else if all(State::Planned) && !self.units.is_empty() {
             State::Planned
         } else if any(State::Running) || any(State::Planned) {
@@ -94,7 +96,8 @@ impl Stage {
         let Some(first) = told.next() else {
             return "";
         };
-        let agreed = state == State::Failed || told.all(|unit| unit.summary() == first.summary());
+        let agreed = matches!(state, State::Failed | State::Unknown)
+            || told.all(|unit| unit.summary() == first.summary());
         if agreed { first.summary() } else { "" }
     }
 }

@@ -42,6 +42,11 @@ pub enum Standing {
         /// Why.
         cause: Cause,
     },
+    /// What it judges could not be read.
+    Unknown {
+        /// Why not.
+        cause: Cause,
+    },
     /// It was stopped between two calls, or its process died.
     Stopped,
     /// It was left out.
@@ -70,6 +75,8 @@ pub enum State {
     Passed,
     /// It failed.
     Failed,
+    /// What it judges could not be read.
+    Unknown,
     /// It was stopped.
     Stopped,
     /// It was left out.
@@ -130,6 +137,7 @@ impl UnitStory {
             Standing::Running => State::Running,
             Standing::Passed { .. } => State::Passed,
             Standing::Failed { .. } => State::Failed,
+            Standing::Unknown { .. } => State::Unknown,
             Standing::Stopped => State::Stopped,
             Standing::Skipped { .. } => State::Skipped,
             Standing::NotRun { .. } => State::NotRun,
@@ -142,10 +150,10 @@ impl UnitStory {
         self.started.map(|started| started.until(end))
     }
 
-    /// Returns why it failed.
+    /// Returns why it failed, or could not be judged.
     pub fn cause(&self) -> Option<&Cause> {
         match &self.standing {
-            Standing::Failed { cause } => Some(cause),
+            Standing::Failed { cause } | Standing::Unknown { cause } => Some(cause),
             _ => None,
         }
     }
@@ -170,16 +178,20 @@ impl UnitStory {
         match &self.standing {
             Standing::Passed { summary } if !summary.is_empty() => summary,
             Standing::Passed { .. } => self.evidence_summary(),
-            Standing::Failed { cause } => &cause.message,
+            Standing::Failed { cause } | Standing::Unknown { cause } => &cause.message,
             Standing::Skipped { reason, .. } => reason,
             Standing::NotRun { because } => because,
             Standing::Planned | Standing::Running | Standing::Stopped => "",
         }
     }
 
-    /// Returns the check that it failed at: one that said so, or the first that was not ready.
+    /// Returns the check that it failed at, or that could not be judged.
     pub fn failed_check(&self) -> Option<&Check> {
-        self.checks.iter().find(|check| check.state() == CheckState::Failed)
+        let ended = match self.standing {
+            Standing::Unknown { .. } => CheckState::Unknown,
+            _ => CheckState::Failed,
+        };
+        self.checks.iter().find(|check| check.state() == ended)
     }
 
     /// Returns the tries that failed and were followed by another.
@@ -193,7 +205,7 @@ impl UnitStory {
     pub fn waiting_for(&self) -> Option<(&Check, String)> {
         self.checks
             .iter()
-            .find(|check| matches!(check.state(), CheckState::Waiting | CheckState::Blind))
+            .find(|check| matches!(check.state(), CheckState::Waiting | CheckState::Unknown))
             .and_then(|check| Some((check, check.last()?.to_string())))
     }
 
@@ -222,6 +234,7 @@ impl State {
             Self::Running => "running",
             Self::Passed => "passed",
             Self::Failed => "failed",
+            Self::Unknown => "unknown",
             Self::Stopped => "stopped",
             Self::Skipped => "skipped",
             Self::NotRun => "not run",

@@ -57,7 +57,7 @@ impl UnitStory {
     }
 
     fn close(&mut self, moment: Moment, standing: Standing) {
-        if let Standing::Failed { .. } = standing {
+        if let Standing::Failed { .. } | Standing::Unknown { .. } = standing {
             for check in &mut self.checks {
                 check.given_up = Some(moment);
             }
@@ -86,6 +86,7 @@ impl Standing {
         match outcome {
             UnitOutcome::Passed { summary } => Self::Passed { summary: line(summary) },
             UnitOutcome::Failed { cause } => Self::Failed { cause: retelling::cause(cause) },
+            UnitOutcome::Unknown { cause } => Self::Unknown { cause: retelling::cause(cause) },
             UnitOutcome::Stopped => Self::Stopped,
         }
     }

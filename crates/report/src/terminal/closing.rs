@@ -15,6 +15,9 @@ pub(crate) fn lines(story: &Story) -> Vec<Line> {
         return Vec::new();
     };
     let mut lines: Vec<_> = not_run(story).into_iter().collect();
+    if words::hears_all(&run.command) {
+        lines.extend(not_checked(story));
+    }
     lines.push(headline(story, run));
     match &ending.outcome {
         RunOutcome::Proven => {}
@@ -33,8 +36,12 @@ fn headline(story: &Story, run: &Run) -> Line {
     let (ink, verb) = match story.outcome() {
         Outcome::Open => (Ink::Busy, "Running"),
         Outcome::Proven => (Ink::Good, "Proven"),
+        Outcome::Healthy => (Ink::Good, "Healthy"),
+        Outcome::Removed => (Ink::Good, "Removed"),
         Outcome::NotProven => (Ink::Caution, "Not proven"),
+        Outcome::Failed if words::hears_all(&run.command) => (Ink::Bad, "Not healthy"),
         Outcome::Failed => (Ink::Bad, "Failed"),
+        Outcome::Unknown => (Ink::Caution, "Unknown"),
         Outcome::Stopped => (Ink::Caution, "Stopped"),
         Outcome::CutOff => (Ink::Bad, "Cut off"),
     };
@@ -45,11 +52,13 @@ fn headline(story: &Story, run: &Run) -> Line {
 /// `: 7 stages passed, 1 failed, 8 not run, 2 retries`
 fn particulars(story: &Story) -> String {
     let tally = story.tally();
+    let looks = story.run().is_some_and(|run| words::hears_all(&run.command));
     let counted = [
         (tally.stages_failed, " failed"),
+        (tally.stages_unknown, " unknown"),
         (tally.stages_stopped, " stopped"),
         (tally.stages_not_run, " not run"),
-        (tally.stages_skipped, " skipped"),
+        (tally.stages_skipped, if looks { " not checked" } else { " skipped" }),
     ];
     let mut parts = vec![format!("{} passed", text::count(tally.stages_passed, "stage"))];
     let some = counted.iter().filter(|(number, _)| *number > 0);
@@ -77,6 +86,22 @@ fn not_run(story: &Story) -> Option<Line> {
     let (ink, verb) = columns::verb(State::NotRun);
     let names = text::clip(&names.join(", "), 200);
     Some(Line::verb(ink, verb).and(Ink::Text, names).and(Ink::Faint, format!(" ({because})")))
+}
+
+/// `Not checked machines, etcd-members: no --talosconfig`
+fn not_checked(story: &Story) -> Vec<Line> {
+    let mut by_reason: Vec<(&str, Vec<String>)> = Vec::new();
+    for (name, reason) in story.not_checked() {
+        match by_reason.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, names)) => names.push(name),
+            None => by_reason.push((reason, vec![name])),
+        }
+    }
+    let line = |(reason, names): (&str, Vec<String>)| {
+        let names = Line::verb(Ink::Caution, "Not checked").and(Ink::Text, names.join(", "));
+        names.and(Ink::Faint, format!(" ({reason})"))
+    };
+    by_reason.into_iter().map(line).collect()
 }
 
 fn missing(missing: &[String]) -> Vec<Line> {

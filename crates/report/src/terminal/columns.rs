@@ -71,6 +71,7 @@ pub(crate) fn verb(state: State) -> (Ink, &'static str) {
     match state {
         State::Passed => (Ink::Good, "Passed"),
         State::Failed => (Ink::Bad, "Failed"),
+        State::Unknown => (Ink::Caution, "Unknown"),
         State::Stopped => (Ink::Caution, "Stopped"),
         State::Skipped => (Ink::Caution, "Skipped"),
         State::NotRun => (Ink::Caution, "Not run"),

@@ -120,7 +120,7 @@ impl Busy {
             _ => String::new(),
         };
         let (ink, verb, words) = match (unit.waiting_for(), unit.open_call()) {
-            (Some((check, words)), _) if check.state() == CheckState::Blind => {
+            (Some((check, words)), _) if check.state() == CheckState::Unknown => {
                 (Ink::Caution, "Waiting", words)
             }
             (Some((_, words)), _) => (Ink::Busy, "Waiting", words),

@@ -41,6 +41,10 @@ impl Telling {
             }
             What::Warning { .. } => warning(columns, story),
             What::Skipped { unit, check: Some(check), required, reason } => {
+                // The closing lines list it.
+                if only_looks(story) {
+                    return Vec::new();
+                }
                 let (ink, verb) =
                     if *required { (Ink::Caution, "Not seen") } else { (Ink::Faint, "Skipped") };
                 let words = place(unit, &format!("{check}: {reason}"));
@@ -101,15 +105,21 @@ impl Telling {
             return Vec::new();
         };
         let mut lines = Vec::new();
-        if stage.per_node && unit.state() == State::Failed {
+        if stage.per_node && matches!(unit.state(), State::Failed | State::Unknown) {
             lines.push(failed_on_node(columns, stage, unit));
         }
-        let ran = stage.span(0).is_some() || stage.state() == State::Skipped;
+        let left_out = stage.state() == State::Skipped && !only_looks(story);
+        let ran = stage.span(0).is_some() || left_out;
         if stage.is_over() && ran && self.told.insert(stage.name.clone()) {
             lines.push(stage_over(columns, story, stage));
         }
         lines
     }
+}
+
+/// Whether the run only looks at a cluster: what it leaves out is not its task.
+fn only_looks(story: &Story) -> bool {
+    story.run().is_some_and(|run| words::hears_all(&run.command))
 }
 
 fn opening(story: &Story, run: &Run) -> Vec<Line> {
@@ -158,7 +168,7 @@ fn stage_over(columns: Columns, story: &Story, stage: &Stage) -> Line {
     let (ink, verb) = columns::verb(stage.state());
     let took = stage.took_ms(story.elapsed_ms());
     let words = match stage.state() {
-        State::Failed => failed_words(story, stage, took),
+        State::Failed | State::Unknown => failed_words(story, stage, took),
         _ => stage.summary().to_owned(),
     };
     columns.stage(ink, verb, stage, &columns::took(took), &words)
@@ -169,9 +179,15 @@ fn stage_over(columns: Columns, story: &Story, stage: &Stage) -> Line {
 fn failed_words(story: &Story, stage: &Stage, took: Option<u64>) -> String {
     let simulated = story.run().and_then(|run| run.simulated_ms(took?));
     let words = if stage.per_node {
-        let failed = stage.count(State::Failed);
-        format!("{} failed", text::count(failed, "node"))
-    } else if story.run().is_some_and(|run| words::hears_all(&run.command)) {
+        let (failed, unknown) = (stage.count(State::Failed), stage.count(State::Unknown));
+        match (failed, unknown) {
+            (0, unknown) => format!("{} unknown", text::count(unknown, "node")),
+            (failed, 0) => format!("{} failed", text::count(failed, "node")),
+            (failed, unknown) => {
+                format!("{} failed, {unknown} unknown", text::count(failed, "node"))
+            }
+        }
+    } else if only_looks(story) {
         stage.summary().to_owned()
     } else {
         String::new()
@@ -197,7 +213,8 @@ fn spared(story: &Story, stage: &Stage) -> Option<String> {
 fn failed_on_node(columns: Columns, stage: &Stage, unit: &UnitStory) -> Line {
     let words = place(&unit.unit, unit.summary());
     let took = unit.ended.and_then(|ended| unit.took_ms(ended.at_ms));
-    columns.stage(Ink::Bad, "Failed", stage, &columns::took(took), &words)
+    let (ink, verb) = columns::verb(unit.state());
+    columns.stage(ink, verb, stage, &columns::took(took), &words)
 }
 
 fn doubt(columns: Columns, story: &Story, intent: events::Seq, error: &str) -> Vec<Line> {

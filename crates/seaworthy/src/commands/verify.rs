@@ -2,7 +2,6 @@
 
 mod machines;
 
-use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,11 +9,13 @@ use std::time::Duration;
 
 use clap::Args;
 use engine::{Chance, StateFolder, Until};
-use events::{Clock, StageName};
+use events::Clock;
 use lifecycle::Invocation;
-use lifecycle::verify::{self, Acquaintance, Circumstances, ControlPlanes, Verify};
+use lifecycle::verify::{
+    self, Acquaintance, Circumstances, ControlPlanes, Grantee, Selection, Verify,
+};
 use objects::{Access, ApiError, Trouble, Unreachable};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use self::machines::{Machines, control_planes};
 use crate::access::{ClusterArgs, unusable};
@@ -26,11 +27,12 @@ use crate::ui::Ui;
 
 /// Verify that a cluster is healthy, whoever made it
 ///
-/// Only reads. Looks at the API, etcd, the nodes, the pod network, what runs in
-/// kube-system, DNS and, with a talosconfig, at the machines themselves; every
-/// gate is heard, also where another fails. What may not be looked at is
-/// not seen, and never taken for healthy. Leaves nothing behind, unless
-/// `--state-dir` says where the run's journal and reports are to be kept.
+/// Only reads. Checks the API, etcd, the nodes, the pod network, what runs in
+/// kube-system, DNS and, with a talosconfig, the machines themselves. A failing
+/// gate does not stop the others. Anything that cannot be read is unknown, never
+/// healthy. Ends with Healthy if every gate passed at this moment, and with Proven
+/// if they all stayed so for `--stable`. Leaves nothing behind, unless
+/// `--state-dir` names a directory for the run's journal and reports.
 #[derive(Args, Debug)]
 pub(crate) struct VerifyArgs {
     /// Look only at these gates: api, etcd, machines, nodes, cni, workloads, dns
@@ -40,6 +42,10 @@ pub(crate) struct VerifyArgs {
     /// Wait so long until the cluster is healthy [default: look once]
     #[arg(long, value_name = "DURATION", value_parser = spec::Duration::parse)]
     wait: Option<spec::Duration>,
+
+    /// Every gate must stay ready for this long; then the cluster is proven, not only healthy
+    #[arg(long, value_name = "DURATION", value_parser = spec::Duration::parse)]
+    stable: Option<spec::Duration>,
 
     /// Ask Talos, too: whether the endpoints that the file names see the same members of etcd, and
     /// whether any machine of the cluster lacks anything
@@ -51,9 +57,18 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "WHICH", default_value = "all", requires = "talosconfig")]
     machines: Machines,
 
-    /// Print the role that verify needs on the cluster, and look at nothing
+    /// Print the RBAC objects that grant what verify needs, for a service account or for whom
+    /// `--bind-user` or `--bind-group` names; checks nothing
     #[arg(long)]
     print_rbac: bool,
+
+    /// With --print-rbac: bind the role to this user
+    #[arg(long, value_name = "NAME", requires = "print_rbac", conflicts_with = "bind_group")]
+    bind_user: Option<String>,
+
+    /// With --print-rbac: bind the role to this group
+    #[arg(long, value_name = "NAME", requires = "print_rbac")]
+    bind_group: Option<String>,
 
     #[command(flatten)]
     cluster: ClusterArgs,
@@ -71,7 +86,7 @@ const PAUSE: Duration = Duration::from_secs(2);
 
 pub(crate) fn run(args: &VerifyArgs, shared: &Shared, ui: &Ui) -> Result<(), CommandError> {
     if args.print_rbac {
-        return print(&verify::cluster_role(&args.gates), ui);
+        return print(&verify::rbac(&args.gates, &grantee(args)), ui);
     }
     if args.talosconfig.is_none() && args.gates.contains(&verify::MACHINES) {
         let message = "machines are asked with a talosconfig, and none was named";
@@ -101,21 +116,22 @@ fn order(
     let folder = StateFolder::open(state, &Chance::real())
         .map_err(|error| CommandError::new(Exit::Internal, &error))?;
     let Met { access, server, acquaintance } = met;
+    let gates = args.gates.iter().copied().collect();
+    let selection = Selection { gates, talosconfig: planes.is_some() };
     let now = Circumstances {
         server: &server,
         id: folder.cluster(),
         tool: env!("CARGO_PKG_VERSION"),
         wait: wait(args),
-        machines: planes.is_some(),
+        stable: args.stable.map(Duration::from).unwrap_or_default(),
+        selection: &selection,
     };
     let mut plan = verify::plan(&acquaintance, &now);
     let invocation = args.invocation();
     plan.rerun = Some(args.rerun(&invocation));
-    let gates: BTreeSet<_> = args.gates.iter().map(|gate| StageName::from(*gate)).collect();
-    let until = if gates.is_empty() { Until::TheEnd } else { Until::Only(gates) };
-    let work = Verify::new(access, acquaintance, Clock::real()).and(planes);
+    let work = Verify::new(access, acquaintance, selection, Clock::real()).and(planes);
     let work = Arc::new(work.called_as(invocation));
-    Ok(Order { folder, plan, until, work, secrets: Vec::new(), claim: None })
+    Ok(Order { folder, plan, until: Until::TheEnd, work, secrets: Vec::new(), claim: None })
 }
 
 impl VerifyArgs {
@@ -128,7 +144,8 @@ impl VerifyArgs {
     fn rerun(&self, called: &Invocation) -> String {
         let gates = (!self.gates.is_empty()).then(|| format!("--gate {}", self.gates.join(",")));
         let wait = self.wait.map(|wait| format!("--wait {wait}"));
-        let options: Vec<String> = [gates, wait].into_iter().flatten().collect();
+        let stable = self.stable.map(|stable| format!("--stable {stable}"));
+        let options: Vec<String> = [gates, wait, stable].into_iter().flatten().collect();
         called.verify(&options.join(" "))
     }
 }
@@ -194,26 +211,33 @@ fn gate(name: &str) -> Result<&'static str, String> {
     })
 }
 
-fn print(role: &Value, ui: &Ui) -> Result<(), CommandError> {
+fn grantee(args: &VerifyArgs) -> Grantee {
+    let user = args.bind_user.clone().map(Grantee::User);
+    let group = args.bind_group.clone().map(Grantee::Group);
+    user.or(group).unwrap_or(Grantee::Account)
+}
+
+/// Prints objects as YAML documents, one line for each of their parts: a list of texts is
+/// the same in JSON and in YAML.
+fn print(objects: &[Value], ui: &Ui) -> Result<(), CommandError> {
     if ui.output() == Output::Json {
-        return Ok(ui.json(role)?);
+        let list = json!({ "apiVersion": "v1", "kind": "List", "items": objects });
+        return Ok(ui.json(&list)?);
     }
     let mut out = ui.stdout();
-    writeln!(out, "apiVersion: {}", plain(&role["apiVersion"]))?;
-    writeln!(out, "kind: {}", plain(&role["kind"]))?;
-    writeln!(out, "metadata:\n  name: {}", plain(&role["metadata"]["name"]))?;
-    writeln!(out, "rules:")?;
-    for rule in role["rules"].as_array().into_iter().flatten() {
-        let parts = rule.as_object().into_iter().flatten();
-        for (index, (key, value)) in parts.enumerate() {
-            let dash = if index == 0 { '-' } else { ' ' };
-            // A list of texts is the same in JSON and in YAML.
-            writeln!(out, "  {dash} {key}: {value}")?;
+    for (index, object) in objects.iter().enumerate() {
+        if index > 0 {
+            writeln!(out, "---")?;
+        }
+        for (key, value) in object.as_object().into_iter().flatten() {
+            match value.as_array() {
+                Some(items) => {
+                    writeln!(out, "{key}:")?;
+                    items.iter().try_for_each(|item| writeln!(out, "  - {item}"))?;
+                }
+                None => writeln!(out, "{key}: {value}")?,
+            }
         }
     }
     Ok(())
-}
-
-fn plain(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }
