@@ -14,11 +14,12 @@ const TABLE: &[(&str, &[&str])] = &[
     ("engine", &["events"]),
     ("report", &["events"]),
     ("spec", &["events"]),
-    ("objects", &["events"]),
+    ("peers", &["events"]),
+    ("objects", &["events", "peers"]),
     ("probe", &[]),
     ("talos-proto", &[]),
-    ("talos", &["events", "talos-proto"]),
-    ("clouds", &["events"]),
+    ("talos", &["events", "peers", "talos-proto"]),
+    ("clouds", &["events", "peers"]),
     ("addons", &["events", "objects"]),
     ("lifecycle", LIFECYCLE),
     ("sim", &["talos-proto"]),
@@ -32,8 +33,18 @@ const TABLE: &[(&str, &[&str])] = &[
     ("xtask", ALL),
 ];
 
-const LIFECYCLE: &[&str] =
-    &["events", "engine", "report", "spec", "objects", "talos-proto", "talos", "clouds", "addons"];
+const LIFECYCLE: &[&str] = &[
+    "events",
+    "engine",
+    "report",
+    "spec",
+    "peers",
+    "objects",
+    "talos-proto",
+    "talos",
+    "clouds",
+    "addons",
+];
 
 /// The command line binds everything together; xtask measures and documents
 /// everything. Neither is depended on.
@@ -42,6 +53,7 @@ const ALL: &[&str] = &[
     "engine",
     "report",
     "spec",
+    "peers",
     "objects",
     "talos-proto",
     "talos",

@@ -33,6 +33,7 @@ mod heals;
 mod history;
 mod ids;
 mod illegal_event;
+mod io_reason;
 pub mod journal;
 mod ledger;
 mod name;
@@ -42,6 +43,7 @@ mod recorder;
 mod redaction;
 mod run_state;
 mod secret;
+pub mod text;
 mod verdict;
 
 pub use arrival::Arrival;
@@ -56,7 +58,9 @@ pub use failure::{Class, Failure};
 pub use heals::Heals;
 pub use history::{Fate, History, PastCall, PastProbe, PastRun};
 pub use ids::{ClusterId, Digest, InvalidId, RunId, Seq};
+
 pub use illegal_event::{IllegalEvent, IllegalRun, RunBreach};
+pub use io_reason::io_reason;
 pub use ledger::{Alone, Ledger, LedgerError, Permit, Receipt};
 pub use name::{CheckName, NodeName, StageName, Unit};
 pub use plan::{

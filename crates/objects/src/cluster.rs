@@ -2,24 +2,31 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
+use bytes::Bytes;
+use events::Secret;
 use http::StatusCode;
-use http_body_util::BodyExt;
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use peers::bounds;
 use serde::Deserialize;
 use serde_json::Value;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 use crate::discovery::Discovery;
-use crate::line::Line;
+use crate::echoes::Echoes;
+use crate::line::{Line, Numbered};
 use crate::near_field::NearFields;
 use crate::order::is_kubernetes_own;
-use crate::request::{Answer, Ask, retry_after};
+use crate::request::{Answer, Ask};
 use crate::{ApiError, Kind, NotAnObject, Object, ObjectId, Timeouts, Trouble};
 
 /// The API of one cluster, as one user. Clones share connections and discovery.
 #[derive(Clone)]
 pub struct Cluster {
     inner: Arc<Inner>,
+    /// When every request is given up, whatever its own time is.
+    until: Option<Instant>,
 }
 
 struct Inner {
@@ -28,19 +35,20 @@ struct Inner {
     timeouts: Timeouts,
     discovery: Discovery,
     near_fields: NearFields,
+    /// What stands in URLs of the kubeconfig and must not be shown.
+    secrets: Vec<Secret>,
 }
 
 /// What a kubeconfig says of a cluster, for people.
+#[derive(Clone)]
 pub(crate) struct Site {
     pub(crate) server: String,
     /// The namespace of the context.
     pub(crate) namespace: String,
-    /// The command that makes tokens; empty where there is none.
-    pub(crate) command: String,
 }
 
 /// The head and the body of an answer.
-type Exchange = (http::response::Parts, bytes::Bytes);
+type Exchange = (http::response::Parts, Bytes);
 
 /// What a health endpoint says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,9 +74,26 @@ pub struct ServerVersion {
 }
 
 impl Cluster {
-    pub(crate) fn new(line: Line, site: Site, timeouts: Timeouts) -> Self {
+    pub(crate) fn new(line: Line, site: Site, timeouts: Timeouts, secrets: Vec<Secret>) -> Self {
         let (discovery, near_fields) = (Discovery::default(), NearFields::default());
-        Self { inner: Arc::new(Inner { line, site, timeouts, discovery, near_fields }) }
+        let inner = Inner { line, site, timeouts, discovery, near_fields, secrets };
+        Self { inner: Arc::new(inner), until: None }
+    }
+
+    /// Gives every request up at a moment, whatever its own time is: a server
+    /// that answers byte by byte must not hold up whoever said how long to wait.
+    #[must_use]
+    pub fn until(mut self, end: Instant) -> Self {
+        self.until = Some(end);
+        self
+    }
+
+    /// Returns what must not be shown: what is shown to the API now, and what
+    /// stands in URLs of the kubeconfig.
+    pub fn secrets(&self) -> Vec<Secret> {
+        let mut secrets = self.inner.line.secrets();
+        secrets.extend_from_slice(&self.inner.secrets);
+        secrets
     }
 
     /// Returns the address.
@@ -157,66 +182,101 @@ impl Cluster {
     }
 
     /// A request of somebody whom the API does not know had no effect: it is
-    /// sent once more where there is a fresh token.
+    /// sent once more where there is a fresh credential.
     async fn exchange(&self, ask: &Ask) -> Result<Exchange, ApiError> {
-        let client = self.inner.line.client();
-        let answer = self.exchange_by(&client.client, ask).await?;
+        let client = self.shown(ask).await?;
+        let answer = self.exchange_by(&client, ask).await?;
         if answer.0.status != StatusCode::UNAUTHORIZED {
             return Ok(answer);
         }
         match self.inner.line.after(&client).await {
-            Some(fresh) => self.exchange_by(&fresh.client, ask).await,
+            Some(fresh) => self.exchange_by(&fresh, ask).await,
             None => Ok(answer),
         }
     }
 
+    async fn shown(&self, ask: &Ask) -> Result<Numbered, ApiError> {
+        let missing = |reason| ApiError::new(&ask.tried, Trouble::NoCredential(Box::new(reason)));
+        self.inner.line.client().await.map_err(missing)
+    }
+
     /// Giving up on an answer is an end like a broken connection: the error
     /// says that the request may have had its effect.
-    async fn exchange_by(&self, client: &kube::Client, ask: &Ask) -> Result<Exchange, ApiError> {
-        let request = ask.request()?;
+    async fn exchange_by(&self, shown: &Numbered, ask: &Ask) -> Result<Exchange, ApiError> {
+        let request = ask.request(shown.authorization())?;
         let answer = async {
-            let (parts, body) = client.send(request).await?.into_parts();
-            Ok((parts, body.collect().await?.to_bytes()))
+            let response = shown.client.send(request).await;
+            let response = response.map_err(|error| ApiError::lost(&ask.tried, &error))?;
+            let (parts, body) = response.into_parts();
+            let body = self.whole(ask, parts.status, body).await?;
+            Ok((parts, body))
         };
         let Timeouts { answer: for_answer, change: for_change, .. } = self.timeouts();
         let patience = if ask.changes() { for_change } else { for_answer };
-        match timeout(patience, answer).await {
-            Ok(answer) => answer.map_err(|error| self.unsent(ask, error)),
+        match timeout_at(self.end_of(patience), answer).await {
+            Ok(answer) => answer,
             Err(_) => Err(ApiError::late(&ask.tried)),
         }
     }
 
+    /// Reads a body to its end, and no more than the bound of its kind.
+    async fn whole(
+        &self,
+        ask: &Ask,
+        status: StatusCode,
+        body: kube::client::Body,
+    ) -> Result<Bytes, ApiError> {
+        let most = if status.is_success() { bounds::ANSWER } else { bounds::REFUSAL };
+        let body = Limited::new(body, most).collect().await;
+        let body = body.map_err(|error| match error.is::<LengthLimitError>() {
+            true => ApiError::new(&ask.tried, Trouble::TooLong { what: "the answer", most }),
+            false => ApiError::lost(&ask.tried, &*error),
+        })?;
+        let body = body.to_bytes();
+        Ok(if status.is_success() { body } else { self.without_secrets(body) })
+    }
+
+    /// An API, or whoever stands before it, may repeat what it was shown.
+    fn without_secrets(&self, body: Bytes) -> Bytes {
+        let mut echoes = Echoes::of(&self.secrets());
+        echoes.hide(body)
+    }
+
+    pub(crate) fn end_of(&self, patience: Duration) -> Instant {
+        let end = Instant::now() + patience;
+        self.until.map_or(end, |until| until.min(end))
+    }
+
     /// Sends a request, and returns the body before it is whole.
     pub(crate) async fn stream(&self, ask: &Ask) -> Result<kube::client::Body, ApiError> {
-        let client = self.inner.line.client();
-        let mut response = self.head(&client.client, ask).await?;
+        let client = self.shown(ask).await?;
+        let mut response = self.head(&client, ask).await?;
         if response.status() == StatusCode::UNAUTHORIZED
             && let Some(fresh) = self.inner.line.after(&client).await
         {
-            response = self.head(&fresh.client, ask).await?;
+            response = self.head(&fresh, ask).await?;
         }
         if response.status().is_success() {
             return Ok(response.into_body());
         }
         let (parts, body) = response.into_parts();
-        let body = body.collect().await.map_err(|error| ApiError::lost(&ask.tried, error))?;
-        let after = retry_after(&parts.headers);
-        let trouble = Trouble::of(parts.status.as_u16(), after, &body.to_bytes());
-        Err(ApiError::new(&ask.tried, trouble))
+        let body =
+            timeout_at(self.end_of(self.timeouts().answer), self.whole(ask, parts.status, body));
+        let body = body.await.map_err(|_| ApiError::late(&ask.tried))??;
+        Answer::read(&ask.tried, parts.status, &parts.headers, body)
+            .map(|_| kube::client::Body::empty())
     }
 
     async fn head(
         &self,
-        client: &kube::Client,
+        shown: &Numbered,
         ask: &Ask,
     ) -> Result<http::Response<kube::client::Body>, ApiError> {
-        let head = timeout(self.timeouts().answer, client.send(ask.request()?)).await;
+        let request = ask.request(shown.authorization())?;
+        let end = self.end_of(self.timeouts().answer);
+        let head = timeout_at(end, shown.client.send(request)).await;
         let response = head.map_err(|_| ApiError::late(&ask.tried))?;
-        response.map_err(|error| self.unsent(ask, error))
-    }
-
-    fn unsent(&self, ask: &Ask, error: kube::Error) -> ApiError {
-        ApiError::unsent(&ask.tried, &self.inner.site.command, error)
+        response.map_err(|error| ApiError::lost(&ask.tried, &error))
     }
 }
 

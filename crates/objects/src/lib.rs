@@ -45,6 +45,7 @@ mod connect;
 mod delete;
 pub mod diff;
 mod discovery;
+mod echoes;
 mod error;
 pub mod fields;
 mod jsonpath;
@@ -66,7 +67,7 @@ pub(crate) use apply::Meant;
 pub use apply::{Applied, Change, FIELD_MANAGER, Ownership};
 pub use chain::{Chain, Link, LogTail, ReadIn, Surroundings, explain, happened_at};
 pub use cluster::{Cluster, Health, ServerVersion};
-pub use connect::{Access, AccessError, Timeouts};
+pub use connect::{Access, AccessError, SyntaxProblem, Timeouts};
 pub use delete::{
     Deleted, Deletion, Doomed, Finalizer, Force, ForceHolders, Gone, Impatience, Leftover, Look,
     Milestone, NotForced, NotRemoved, Patience, Propagation, Remains, Removal, RemovalEvent,

@@ -1,14 +1,19 @@
 //! Lists of objects, page by page.
 
+use peers::bounds;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::cluster::object_of;
-use crate::request::Ask;
+use crate::request::{Answer, Ask};
 use crate::{ApiError, Cluster, Kind, Object, Resource, Trouble};
 
 /// Large enough to need few requests, small enough to keep answers short.
-const PAGE: &str = "500";
+const PAGE: usize = 500;
+
+/// A page of large objects, such as Secrets of a megabyte, is asked for again
+/// with this part of them.
+const SMALLER: usize = 10;
 
 /// Which objects of a kind are meant.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -140,7 +145,8 @@ impl Cluster {
         let resource = self.resource(&scope.kind).await?;
         let (cluster, scope) = (self.clone(), scope.clone());
         let (go_on, moment) = (Some(String::new()), String::new());
-        Ok(Pages { cluster, scope, resource, go_on, moment, remaining: 0 })
+        let (limit, count, bytes) = (PAGE, 0, 0);
+        Ok(Pages { cluster, scope, resource, go_on, moment, remaining: 0, limit, count, bytes })
     }
 }
 
@@ -156,6 +162,11 @@ pub(crate) struct Pages {
     /// How many objects come after the pages so far. The API does not say so
     /// where a selector chooses them.
     pub(crate) remaining: usize,
+    /// How many objects a page may have.
+    limit: usize,
+    /// How many pages there were, and how many bytes.
+    count: usize,
+    bytes: usize,
 }
 
 impl Pages {
@@ -164,16 +175,15 @@ impl Pages {
     pub(crate) async fn next(
         &mut self,
     ) -> Result<Option<impl Iterator<Item = Result<Object, ApiError>> + use<>>, ApiError> {
-        let Some(go_on) = &self.go_on else { return Ok(None) };
-        let mut ask = self.scope.ask(&self.resource, "list").with("limit", PAGE);
-        let tried = ask.tried.clone();
-        if !go_on.is_empty() {
-            ask = ask.with("continue", go_on);
-        }
-        let page: Page = self.cluster.send(ask).await?.json(&tried)?;
+        let Some(go_on) = self.go_on.take() else { return Ok(None) };
+        let (tried, answer) = self.ask(&go_on).await?;
+        self.bytes += answer.body.len();
+        let page: Page = answer.json(&tried)?;
         self.moment = page.metadata.resource_version;
         self.remaining = page.metadata.remaining_item_count;
-        self.go_on = Some(page.metadata.go_on).filter(|go_on| !go_on.is_empty());
+        let next = Some(page.metadata.go_on).filter(|next| !next.is_empty());
+        self.check(&tried, &go_on, next.as_deref())?;
+        self.go_on = next;
         let kind = self.scope.kind.clone();
         let read = move |item: Box<RawValue>| match serde_json::from_str(item.get()) {
             Ok(body) => object_of(&tried, &kind, body),
@@ -181,6 +191,45 @@ impl Pages {
         };
         Ok(Some(page.items.into_iter().map(read)))
     }
+
+    /// Asks for a page, and for a smaller one where it is too long.
+    async fn ask(&mut self, go_on: &str) -> Result<(String, Answer), ApiError> {
+        loop {
+            let limit = self.limit.to_string();
+            let mut ask = self.scope.ask(&self.resource, "list").with("limit", &limit);
+            let tried = ask.tried.clone();
+            if !go_on.is_empty() {
+                ask = ask.with("continue", go_on);
+            }
+            match self.cluster.send(ask).await {
+                Err(error) if is_too_long(&error) && self.limit >= SMALLER => {
+                    self.limit /= SMALLER;
+                }
+                answer => return Ok((tried, answer?)),
+            }
+        }
+    }
+
+    /// Refuses a list without an end.
+    fn check(&mut self, tried: &str, last: &str, next: Option<&str>) -> Result<(), ApiError> {
+        self.count += 1;
+        let endless = |problem: String| Err(ApiError::new(tried, Trouble::EndlessPages(problem)));
+        match next {
+            Some(next) if next == last => endless("it goes on where it was".to_owned()),
+            Some(_) if self.count >= bounds::PAGES => {
+                endless(format!("after {} pages there are more", bounds::PAGES))
+            }
+            _ if self.bytes > bounds::LIST => {
+                let most = bounds::LIST;
+                Err(ApiError::new(tried, Trouble::TooLong { what: "the list", most }))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn is_too_long(error: &ApiError) -> bool {
+    matches!(error.trouble(), Trouble::TooLong { .. })
 }
 
 #[derive(Deserialize)]

@@ -4,8 +4,10 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_TYPE, RETRY_AFTER, USER_AGENT, WARNING};
-use http::{HeaderMap, Method, Request, StatusCode};
+use http::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_TYPE, LOCATION, RETRY_AFTER, USER_AGENT, WARNING,
+};
+use http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
 use kube::client::Body;
 use serde::de::DeserializeOwned;
 
@@ -68,12 +70,19 @@ impl Ask {
         self
     }
 
-    pub(crate) fn request(&self) -> Result<Request<Body>, ApiError> {
+    /// Makes the request, with what is shown to the API.
+    pub(crate) fn request(
+        &self,
+        authorization: Option<&HeaderValue>,
+    ) -> Result<Request<Body>, ApiError> {
         let mut request = Request::builder()
             .method(self.method.clone())
             .uri(&self.target)
             .header(USER_AGENT, AGENT)
             .header(ACCEPT, self.accept);
+        if let Some(value) = authorization {
+            request = request.header(AUTHORIZATION, value);
+        }
         let mut body = Body::empty();
         if let Some((content_type, bytes)) = &self.body {
             request = request.header(CONTENT_TYPE, *content_type);
@@ -101,7 +110,11 @@ impl Answer {
         if status.is_success() {
             return Ok(Self { status, warnings, body });
         }
-        let trouble = Trouble::of(status.as_u16(), retry_after(headers), &body);
+        let trouble = if status.is_redirection() {
+            Trouble::Redirected { code: status.as_u16(), to: target(headers) }
+        } else {
+            Trouble::of(status.as_u16(), retry_after(headers), &body)
+        };
         Err(ApiError::new(tried, trouble).warned(warnings))
     }
 
@@ -109,6 +122,16 @@ impl Answer {
         serde_json::from_slice(&self.body)
             .map_err(|error| ApiError::new(tried, Trouble::Garbled(error.to_string())))
     }
+}
+
+/// Returns where a redirect leads, without what it repeats of our request.
+fn target(headers: &HeaderMap) -> Option<String> {
+    let location = headers.get(LOCATION)?.to_str().ok()?;
+    let place = location.split(['?', '#']).next().unwrap_or_default();
+    let (scheme, rest) = place.split_once("://").unwrap_or(("", place));
+    let rest = rest.rsplit_once('@').map_or(rest, |(_, rest)| rest);
+    let whole = if scheme.is_empty() { rest.to_owned() } else { format!("{scheme}://{rest}") };
+    Some(events::text::clip(&events::text::line(&whole), 200))
 }
 
 /// Warnings look like `299 - "spec.x is deprecated"`.
@@ -131,7 +154,7 @@ fn quoted(warning: &str) -> Option<String> {
     None
 }
 
-pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
     Some(Duration::from_secs(seconds))
 }
@@ -152,8 +175,6 @@ pub(crate) fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use http::HeaderValue;
-
     use super::*;
 
     #[test]

@@ -15,9 +15,10 @@ use bytes::Bytes;
 use http_body_util::BodyExt;
 use kube::client::Body;
 use kube::core::Status;
+use peers::bounds;
 use serde::Deserialize;
 use serde_json::Value;
-use tokio::time::timeout;
+use tokio::time::timeout_at;
 
 use crate::{ApiError, Cluster, Object, Scope, Trouble, Unreachable};
 
@@ -150,10 +151,11 @@ impl Watch {
     async fn hear(&mut self) -> Result<(), ApiError> {
         let Some(connection) = &mut self.open else { return Ok(()) };
         let silence = self.cluster.timeouts().silence;
-        let heard = match timeout(silence, connection.body.frame()).await {
+        let until = self.cluster.end_of(silence);
+        let heard = match timeout_at(until, connection.body.frame()).await {
             Ok(Some(Ok(frame))) => frame.into_data().unwrap_or_default(),
             Ok(Some(Err(error))) => {
-                let lost = ApiError::lost(&self.tried, error);
+                let lost = ApiError::lost(&self.tried, &error);
                 return Err(if self.is_mute() {
                     self.heard_nothing(lost)
                 } else {
@@ -163,7 +165,11 @@ impl Watch {
             Ok(None) => return self.ended(),
             Err(_) => return Err(self.heard_nothing(ApiError::late(&self.tried))),
         };
-        let lines = connection.lines(&heard);
+        let Ok(lines) = connection.lines(&heard) else {
+            let endless = Trouble::TooLong { what: "an event", most: bounds::WATCH_EVENT };
+            let error = ApiError::new(&self.tried, endless);
+            return Err(self.broken(error));
+        };
         self.opened |= !lines.is_empty();
         for line in lines {
             if let Err(trouble) = self.take(&line) {
@@ -241,19 +247,28 @@ impl Watch {
 // === impl Connection ===
 
 impl Connection {
-    /// Returns the lines that are whole now.
-    fn lines(&mut self, heard: &Bytes) -> Vec<Vec<u8>> {
-        self.rest.extend_from_slice(heard);
-        let Some(end) = self.rest.iter().rposition(|byte| *byte == b'\n') else {
-            return Vec::new();
-        };
-        self.spoke = true;
-        let rest = self.rest.split_off(end + 1);
-        let whole = std::mem::replace(&mut self.rest, rest);
-        let lines = whole.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-        lines.map(<[u8]>::to_vec).collect()
+    /// Returns the lines that are whole now. Only what is new is searched for
+    /// the end of one.
+    fn lines(&mut self, heard: &Bytes) -> Result<Vec<Vec<u8>>, Endless> {
+        let end = heard.iter().rposition(|byte| *byte == b'\n');
+        let (whole, rest) = heard.split_at(end.map_or(0, |end| end + 1));
+        let mut lines = Vec::new();
+        if end.is_some() {
+            self.spoke = true;
+            let mut whole = [std::mem::take(&mut self.rest).as_slice(), whole].concat();
+            whole.pop();
+            let all = whole.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+            lines = all.map(<[u8]>::to_vec).collect();
+        }
+        self.rest.extend_from_slice(rest);
+        let too_long = |line: &Vec<u8>| line.len() > bounds::WATCH_EVENT;
+        if lines.iter().chain([&self.rest]).any(too_long) { Err(Endless) } else { Ok(lines) }
     }
 }
+
+/// A line without an end.
+#[derive(Debug, PartialEq)]
+struct Endless;
 
 impl std::fmt::Debug for Connection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -268,9 +283,20 @@ mod tests {
     #[test]
     fn lines_may_arrive_in_pieces() {
         let mut connection = Connection { body: Body::empty(), rest: Vec::new(), spoke: false };
-        let mut hear = |text: &'static str| connection.lines(&Bytes::from_static(text.as_bytes()));
+        let mut hear =
+            |text: &'static str| connection.lines(&Bytes::from_static(text.as_bytes())).unwrap();
         assert!(hear("{\"a\":").is_empty());
         assert_eq!(hear("1}\n{\"b\":2}\n{\"c\""), [b"{\"a\":1}".to_vec(), b"{\"b\":2}".to_vec()]);
         assert_eq!(hear(":3}\n\n"), [b"{\"c\":3}".to_vec()]);
+    }
+
+    #[test]
+    fn a_line_without_an_end_is_given_up() {
+        let mut connection = Connection { body: Body::empty(), rest: Vec::new(), spoke: false };
+        let piece = Bytes::from(vec![b'x'; 1 << 20]);
+        for _ in 0..16 {
+            assert_eq!(connection.lines(&piece), Ok(Vec::new()));
+        }
+        assert_eq!(connection.lines(&piece), Err(Endless));
     }
 }

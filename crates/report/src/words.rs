@@ -62,6 +62,7 @@ mod tests {
             monthly_cents: None,
             simulated_speed: None,
             rerun: rerun.map(str::to_owned),
+            stand_ins: Vec::new(),
         };
         let (run, at) = (RunId::new(Timestamp::UNIX_EPOCH, 1), Timestamp::UNIX_EPOCH);
         let what = What::RunStarted { plan: Box::new(plan.clone()), resumes: None };

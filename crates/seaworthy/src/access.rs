@@ -3,10 +3,12 @@
 use std::ffi::OsString;
 use std::io::{self, ErrorKind, IsTerminal as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use lifecycle::Invocation;
-use objects::{Access, AccessError, Cluster};
+use objects::{Access, AccessError, Cluster, SyntaxProblem};
+use peers::{Proxies, ProxyVariables};
 
 use crate::command_error::CommandError;
 use crate::exit::Exit;
@@ -77,6 +79,7 @@ impl ClusterArgs {
             (self.merged(&files)?, files)
         };
         check_context(&access, &named(&files))?;
+        let access = access.proxies(Arc::new(proxies()?));
         Ok(if io::stdin().is_terminal() { access } else { access.unattended() })
     }
 
@@ -104,7 +107,14 @@ impl ClusterArgs {
         let bytes = std::fs::read(file).map_err(|error| unreadable(file, &error))?;
         let access = Access::from_kubeconfig(&bytes, self.context.as_deref());
         let access = access.map_err(|error| {
-            CommandError::new(Exit::Usage, &error).hint(format!("it is {}", file.display()))
+            let said = CommandError::new(Exit::Usage, &error)
+                .hint(format!("the kubeconfig is {}", file.display()));
+            match error {
+                AccessError::Syntax(SyntaxProblem { excerpt: Some(excerpt), .. }) => {
+                    excerpt.lines().fold(said, CommandError::hint)
+                }
+                _ => said,
+            }
         })?;
         Ok(access.beside(file.parent().unwrap_or(Path::new(""))))
     }
@@ -142,6 +152,21 @@ fn usual_files() -> Result<Vec<PathBuf>, CommandError> {
 #[expect(clippy::disallowed_methods, reason = "a list of files cannot be the value of a flag")]
 fn from_environment() -> Option<OsString> {
     std::env::var_os("KUBECONFIG")
+}
+
+/// Reads the proxies of the environment. As in Go, the upper case counts first.
+#[expect(clippy::disallowed_methods, reason = "the names of proxies enter here")]
+fn proxies() -> Result<Proxies, CommandError> {
+    let either = |name: &str| {
+        let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        set(name).or_else(|| set(&name.to_ascii_lowercase()))
+    };
+    let variables = ProxyVariables {
+        https: either("HTTPS_PROXY"),
+        http: either("HTTP_PROXY"),
+        no: either("NO_PROXY"),
+    };
+    Proxies::of(&variables).map_err(|error| CommandError::new(Exit::Usage, &error))
 }
 
 /// Words for the files that are read together.

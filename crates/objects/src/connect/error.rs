@@ -1,5 +1,6 @@
 //! Why there is no access.
 
+use super::SyntaxProblem;
 use crate::NoCredential;
 
 /// Why there is no access.
@@ -10,16 +11,14 @@ pub enum AccessError {
     NotUtf8,
     /// The kubeconfig is not what one looks like. What stands there may be a
     /// secret, and is not shown.
-    #[error("the kubeconfig cannot be read at line {line}, column {column}")]
-    Syntax {
-        /// The line, from 1.
-        line: u64,
-        /// The column, from 1.
-        column: u64,
-    },
+    #[error("the kubeconfig cannot be read: {0}")]
+    Syntax(SyntaxProblem),
     /// The kubeconfig names what it does not hold.
     #[error("could not use the kubeconfig")]
     Kubeconfig(#[source] Box<kube::config::KubeconfigError>),
+    /// The kubeconfig names a proxy that is none.
+    #[error(transparent)]
+    Proxy(#[from] peers::NotAProxy),
     /// The address is none.
     #[error("`{0}` is not an address such as https://192.0.2.1:6443")]
     Address(String),
@@ -45,23 +44,8 @@ pub enum AccessError {
 // === impl AccessError ===
 
 impl AccessError {
-    pub(super) fn syntax(error: &serde_saphyr::Error) -> Self {
-        let location = error.location();
-        let line = location.map_or(0, |location| location.line());
-        Self::Syntax { line, column: location.map_or(0, |location| location.column()) }
-    }
-
     pub(super) fn kubeconfig(error: kube::config::KubeconfigError) -> Self {
         Self::Kubeconfig(Box::new(error))
-    }
-
-    /// The credential is fetched while the client is made.
-    pub(super) fn of_client(server: &str, command: &str, error: kube::Error) -> Self {
-        let server = server.to_owned();
-        match NoCredential::behind(&error, command) {
-            Some(reason) => Self::NoCredential { server, reason },
-            None => Self::Certificates { server, source: Box::new(error) },
-        }
     }
 }
 

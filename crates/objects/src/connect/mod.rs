@@ -6,24 +6,34 @@
 //! 2.3 s of six each, on a machine that was never quiet), and a connection that
 //! breaks takes one request with it instead of all.
 
+mod client;
+mod credential;
 mod error;
+mod plugin;
+mod server;
+mod syntax;
 
+pub(crate) use credential::Credential;
 pub use error::AccessError;
+pub use syntax::SyntaxProblem;
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use events::{Clock, Secret};
 use kube::Config;
-use kube::client::ClientBuilder;
-use kube::config::{AuthInfo, ExecInteractiveMode, KubeConfigOptions, Kubeconfig};
+use kube::config::{ExecInteractiveMode, KubeConfigOptions, Kubeconfig};
+use peers::{Proxies, Proxy, Route};
 use serde_json::json;
 
 use crate::Cluster;
 use crate::cluster::Site;
-use crate::error::command_of;
 use crate::line::Line;
+use credential::Source;
+use server::Server;
 
 /// How to reach the API of a cluster, and as whom.
 #[derive(Clone, Debug)]
@@ -33,6 +43,20 @@ pub struct Access {
     server: Option<String>,
     tls_server_name: Option<String>,
     timeouts: Timeouts,
+    proxies: Arc<Proxies>,
+    /// How long a credential may take.
+    patience: Option<Duration>,
+    clock: Clock,
+}
+
+/// All that a client is made of.
+pub(crate) struct Parts {
+    config: Config,
+    source: Source,
+    route: Route,
+    site: Site,
+    /// What a URL of the kubeconfig holds that must not be shown.
+    secrets: Vec<Secret>,
 }
 
 /// How long to wait for the other side. Never scaled: its patience does not
@@ -57,7 +81,7 @@ impl Access {
         let text = std::str::from_utf8(bytes).map_err(|_| AccessError::NotUtf8)?;
         let options = serde_saphyr::options! { with_snippet: false };
         let kubeconfig = serde_saphyr::from_str_with_options(text, options)
-            .map_err(|error| AccessError::syntax(&error))?;
+            .map_err(|error| AccessError::Syntax(SyntaxProblem::of(&error, text)))?;
         Ok(Self::new(kubeconfig, context.map(str::to_owned)))
     }
 
@@ -141,8 +165,31 @@ impl Access {
     }
 
     fn new(kubeconfig: Kubeconfig, context: Option<String>) -> Self {
-        let timeouts = Timeouts::default();
-        Self { kubeconfig, context, server: None, tls_server_name: None, timeouts }
+        Self {
+            kubeconfig,
+            context,
+            server: None,
+            tls_server_name: None,
+            timeouts: Timeouts::default(),
+            proxies: Arc::default(),
+            patience: None,
+            clock: Clock::real(),
+        }
+    }
+
+    /// Goes through the proxies of the environment, by their rules. A `proxy-url`
+    /// of the kubeconfig counts before them.
+    #[must_use]
+    pub fn proxies(mut self, proxies: Arc<Proxies>) -> Self {
+        self.proxies = proxies;
+        self
+    }
+
+    /// Waits no longer than this for a credential plugin.
+    #[must_use]
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = Some(patience);
+        self
     }
 
     /// Goes to another address with the same authority and identity, such as
@@ -162,55 +209,119 @@ impl Access {
         self
     }
 
+    /// Returns the secrets that the kubeconfig itself holds: tokens, passwords, and
+    /// those in its URLs. What a file or a plugin gives is told by
+    /// [`Cluster::secrets`].
+    pub async fn secrets(&self) -> Result<Vec<Secret>, AccessError> {
+        let parts = self.parts().await?;
+        Ok(parts.source.secrets().into_iter().chain(parts.secrets).collect())
+    }
+
+    /// Returns whether a credential would travel without TLS to another machine.
+    pub async fn sends_in_the_clear(&self) -> Result<bool, AccessError> {
+        let parts = self.parts().await?;
+        let url = &parts.config.cluster_url;
+        let has_credential = !matches!(parts.source, Source::Nothing);
+        Ok(has_credential && url.scheme_str() == Some("http") && !server::is_loopback(url))
+    }
+
     /// Makes a client. It says nothing yet: the first request connects.
     pub async fn connect(&self) -> Result<Cluster, AccessError> {
-        let (client, site) = self.client().await?;
-        let access = self.has_fresh_tokens().then(|| self.clone());
-        Ok(Cluster::new(Line::new(client, access), site, self.timeouts))
+        let parts = self.parts().await?;
+        let site = parts.site.clone();
+        let credential = self.fetch(&parts).await?;
+        let client = self.client(&parts, &credential).await?;
+        let secrets = parts.secrets.clone();
+        let renewal = parts.source.renews().then(|| (self.clone(), parts));
+        let line = Line::new(client, credential, renewal, self.clock);
+        Ok(Cluster::new(line, site, self.timeouts, secrets))
     }
 
-    /// Makes a client of the client library, with what is to be shown now.
-    pub(crate) async fn client(&self) -> Result<(kube::Client, Site), AccessError> {
-        let config = self.config().await?;
-        let server = config.cluster_url.to_string().trim_end_matches('/').to_owned();
-        let namespace = config.default_namespace.clone();
-        let command = command_of(&config.auth_info);
-        let site = Site { server, namespace, command };
-        // A command for a token is waited for, which may take until somebody has
-        // typed something: meanwhile others, such as who hears signals, go on.
-        let make = move || match ClientBuilder::try_from(config) {
-            Ok(builder) => Ok((builder.build(), site)),
-            Err(error) => Err(AccessError::of_client(&site.server, &site.command, error)),
-        };
-        let ended = tokio::task::spawn_blocking(make).await;
-        ended.unwrap_or_else(|stopped| std::panic::resume_unwind(stopped.into_panic()))
+    /// Fetches what is shown to the API.
+    pub(crate) async fn fetch(&self, parts: &Parts) -> Result<Credential, AccessError> {
+        let fetched = parts.source.fetch(&self.clock, self.patience).await;
+        let server = || parts.site.server.clone();
+        fetched.map_err(|reason| AccessError::NoCredential { server: server(), reason })
     }
 
-    /// Returns whether another token may come from where the first one did.
-    fn has_fresh_tokens(&self) -> bool {
-        let users = self.kubeconfig.auth_infos.iter().filter_map(|it| it.auth_info.as_ref());
-        let mut users = users.filter(|user| user.token.is_none());
-        users.any(|user| user.token_file.is_some() || user.exec.is_some())
+    /// Makes a client of the client library, with the certificate that is shown now.
+    pub(crate) async fn client(
+        &self,
+        parts: &Parts,
+        credential: &Credential,
+    ) -> Result<kube::Client, AccessError> {
+        let mut config = parts.config.clone();
+        if let Some((certificate, key)) = &credential.identity {
+            config.auth_info.client_certificate = None;
+            config.auth_info.client_key = None;
+            config.auth_info.client_certificate_data = Some(STANDARD.encode(certificate));
+            config.auth_info.client_key_data = Some(STANDARD.encode(key.reveal()).into());
+        }
+        let (route, connect) = (parts.route.clone(), self.timeouts.connect);
+        let server = parts.site.server.clone();
+        // The authorities of the system are read from the disk.
+        let make = move || client::client(&config, route, connect);
+        let made = tokio::task::spawn_blocking(make).await;
+        let made = made.unwrap_or_else(|end| std::panic::resume_unwind(end.into_panic()));
+        made.map_err(|source| AccessError::Certificates { server, source: Box::new(source) })
     }
 
-    async fn config(&self) -> Result<Config, AccessError> {
+    async fn parts(&self) -> Result<Parts, AccessError> {
         let options = KubeConfigOptions { context: self.context.clone(), ..Default::default() };
-        let mut config = Config::from_custom_kubeconfig(self.kubeconfig.clone(), &options)
+        let mut config = Config::from_custom_kubeconfig(self.without_proxies(), &options)
             .await
             .map_err(AccessError::kubeconfig)?;
-        trim_token(&mut config.auth_info);
+        config.proxy_url = None;
         if let Some(server) = &self.server {
-            config.cluster_url = address(server)?;
+            config.cluster_url = server::address(server)?;
         }
         if let Some(name) = &self.tls_server_name {
             config.tls_server_name = Some(name.clone());
         }
-        config.connect_timeout = Some(self.timeouts.connect);
-        // Answers have our own timeout, which knows a watch from other requests.
-        config.read_timeout = None;
-        // Only the caller knows whether a request may be sent again.
-        config.default_retry = false;
-        Ok(config)
+        let Server { url, login } = Server::of(&config.cluster_url)?;
+        config.cluster_url = url;
+        let shown = config.cluster_url.to_string().trim_end_matches('/').to_owned();
+        let no_credential = |reason| AccessError::NoCredential { server: shown.clone(), reason };
+        let mut source = Source::take(&mut config.auth_info).map_err(no_credential)?;
+        let (route, mut secrets) = self.route()?;
+        if let Some((user, password)) = login {
+            secrets.push(password.clone());
+            // As Go does: user info of a URL counts where there is nothing else.
+            if matches!(source, Source::Nothing) {
+                source = Source::Basic(user, password);
+            }
+        }
+        let site = Site { server: shown, namespace: config.default_namespace.clone() };
+        Ok(Parts { config, source, route, site, secrets })
+    }
+
+    /// The client library reads `HTTPS_PROXY` by itself where a kubeconfig names
+    /// no proxy, and knows no exceptions: it is shown one, which is not used.
+    fn without_proxies(&self) -> Kubeconfig {
+        let mut kubeconfig = self.kubeconfig.clone();
+        let clusters = kubeconfig.clusters.iter_mut().filter_map(|it| it.cluster.as_mut());
+        clusters.for_each(|it| it.proxy_url = Some("http://unused.invalid".to_owned()));
+        kubeconfig
+    }
+
+    /// Returns the way to the server, and what is secret about it.
+    fn route(&self) -> Result<(Route, Vec<Secret>), AccessError> {
+        let context = self.context().unwrap_or_default();
+        let contexts = self.kubeconfig.contexts.iter().find(|it| it.name == context);
+        let name = contexts.and_then(|it| Some(&it.context.as_ref()?.cluster));
+        let cluster = self.kubeconfig.clusters.iter().find(|it| Some(&it.name) == name);
+        let url = cluster.and_then(|it| it.cluster.as_ref()?.proxy_url.as_deref());
+        match url.filter(|url| !url.is_empty()) {
+            Some(url) => {
+                let proxy = Proxy::parse("`proxy-url` of the kubeconfig", url)?;
+                let secrets = proxy.secret().into_iter().collect();
+                Ok((Route::Through(proxy), secrets))
+            }
+            None => {
+                let secrets = self.proxies.secrets().collect();
+                Ok((Route::Environment(self.proxies.clone()), secrets))
+            }
+        }
     }
 }
 
@@ -233,22 +344,4 @@ fn place(folder: &Path, file: &mut Option<String>) {
     if let Some(file) = file.as_mut().filter(|file| Path::new(file.as_str()).is_relative()) {
         *file = folder.join(file.as_str()).display().to_string();
     }
-}
-
-/// Editors end a file with a new line, which cannot be sent. The client library
-/// reads the file anew every minute, and would trip over it each time; so it is
-/// read here, and again once the API does not take the token any more.
-fn trim_token(user: &mut AuthInfo) {
-    let Some(file) = user.token_file.as_ref().filter(|_| user.token.is_none()) else { return };
-    let Ok(text) = std::fs::read_to_string(file) else { return };
-    if text.trim() != text {
-        user.token = Some(text.trim().to_owned().into());
-        user.token_file = None;
-    }
-}
-
-fn address(server: &str) -> Result<http::Uri, AccessError> {
-    let uri: Option<http::Uri> = server.parse().ok();
-    uri.filter(|uri| uri.scheme().is_some() && uri.host().is_some())
-        .ok_or_else(|| AccessError::Address(server.to_owned()))
 }

@@ -3,17 +3,10 @@
 //! What a command prints is the token itself, and what it was started with may
 //! hold secrets. So only its name and its error output are told.
 
-use std::error::Error;
 use std::fmt;
-use std::io;
 use std::path::PathBuf;
-use std::process::Output;
-
-use kube::client::AuthError;
-use kube::config::AuthInfo;
-
-use super::transport::find;
-use super::{ApiError, Trouble};
+use std::process::ExitStatus;
+use std::time::Duration;
 
 /// A stack trace says no more at its full length.
 const LONGEST: usize = 1000;
@@ -51,6 +44,24 @@ pub enum NoCredential {
         /// What the system said.
         problem: String,
     },
+    /// The kubeconfig asks for a command and names none.
+    NoCommand,
+    /// The command did not end in time.
+    TooSlow {
+        /// The command, without its arguments.
+        command: String,
+        /// How long it was waited for.
+        after: Duration,
+    },
+    /// The credential cannot stand in a request.
+    Unsendable {
+        /// Whose it is, such as `the token file /run/token`.
+        name: String,
+        /// What is wrong with it, without a word of it.
+        problem: String,
+    },
+    /// The kubeconfig has a provider that kubectl has no more either.
+    Provider(String),
     /// Another way to a token failed.
     Other(String),
 }
@@ -58,39 +69,8 @@ pub enum NoCredential {
 // === impl NoCredential ===
 
 impl NoCredential {
-    /// Finds out whether a request failed for want of a credential.
-    pub(crate) fn behind(error: &(dyn Error + 'static), command: &str) -> Option<Self> {
-        let command = || command.to_owned();
-        let useless = |problem: String| Self::Useless { command: command(), problem };
-        Some(match find::<AuthError>(error)? {
-            AuthError::AuthExecStart(error) => {
-                Self::NotStarted { command: command(), problem: error.to_string() }
-            }
-            AuthError::AuthExecRun { out, .. } => Self::failed(command(), out),
-            AuthError::AuthExecParse(error) => useless(place(error.location())),
-            AuthError::ExecPluginFailed => useless("it has no status".to_owned()),
-            AuthError::MalformedTokenExpirationDate(_) => {
-                useless("its expirationTimestamp is no time".to_owned())
-            }
-            AuthError::UnrefreshableTokenResponse => {
-                useless("the first had a token that ends, this one has none".to_owned())
-            }
-            AuthError::ReadTokenFile(error, path) => Self::unread(path.clone(), error),
-            AuthError::InvalidBearerToken(_) => {
-                Self::Other("the token has characters that cannot be sent".to_owned())
-            }
-            // That is about the server's certificate.
-            AuthError::NoValidNativeRootCA(_) => return None,
-            other => Self::Other(other.to_string()),
-        })
-    }
-
-    fn failed(command: String, out: &Output) -> Self {
-        Self::Failed { command, end: out.status.to_string(), said: in_one_line(&out.stderr) }
-    }
-
-    fn unread(path: PathBuf, error: &io::Error) -> Self {
-        Self::File { path, problem: error.to_string() }
+    pub(crate) fn failed(command: String, end: ExitStatus, said: &[u8]) -> Self {
+        Self::Failed { command, end: end.to_string(), said: in_one_line(said) }
     }
 
     /// Returns what to do next, where there is something to do.
@@ -100,6 +80,10 @@ impl NoCredential {
             Self::Failed { .. } => Some("run it by hand, and log in anew where it says so"),
             Self::Useless { .. } => Some("it must print an ExecCredential with a token"),
             Self::File { .. } => Some("check `tokenFile` in the kubeconfig"),
+            Self::NoCommand => Some("write `command` into `exec` of the kubeconfig"),
+            Self::TooSlow { .. } => Some("run it by hand, and look what it waits for"),
+            Self::Unsendable { .. } => Some("get a fresh kubeconfig or token"),
+            Self::Provider(_) => Some("use a credential plugin: `exec` in the kubeconfig"),
             Self::Other(_) => None,
         }
     }
@@ -121,37 +105,17 @@ impl fmt::Display for NoCredential {
             Self::File { path, problem } => {
                 write!(f, "the token file {} cannot be read: {problem}", path.display())
             }
+            Self::NoCommand => f.write_str("the kubeconfig asks for a command and names none"),
+            Self::TooSlow { command, after } => {
+                let seconds = after.as_secs();
+                write!(f, "the command for a token, `{command}`, did not end within {seconds} s")
+            }
+            Self::Unsendable { name, problem } => write!(f, "{name} cannot be sent: {problem}"),
+            Self::Provider(name) => {
+                write!(f, "the auth provider `{name}` was removed from Kubernetes in 1.26")
+            }
             Self::Other(problem) => f.write_str(problem),
         }
-    }
-}
-
-// === impl ApiError ===
-
-impl ApiError {
-    /// A request that got no answer, or was not sent for want of a credential.
-    /// The library's own words for that hold what the command printed, so they
-    /// are not kept.
-    pub(crate) fn unsent(tried: &str, command: &str, error: kube::Error) -> Self {
-        match NoCredential::behind(&error, command) {
-            Some(reason) => Self::new(tried, Trouble::NoCredential(Box::new(reason))),
-            None => Self::lost(tried, error),
-        }
-    }
-}
-
-/// Returns the command that makes tokens for a user, as it is told.
-pub(crate) fn command_of(user: &AuthInfo) -> String {
-    let exec = user.exec.as_ref().and_then(|exec| exec.command.clone());
-    let provider = || user.auth_provider.as_ref()?.config.get("cmd-path").cloned();
-    exec.or_else(provider).unwrap_or_default()
-}
-
-/// The parser's words would quote what it has read.
-fn place(location: Option<serde_saphyr::Location>) -> String {
-    match location {
-        Some(at) => format!("it cannot be read at line {}, column {}", at.line(), at.column()),
-        None => "it cannot be read".to_owned(),
     }
 }
 

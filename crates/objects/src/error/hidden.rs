@@ -60,6 +60,9 @@ impl Trouble {
             | Self::Ownership(_)
             | Self::Expired
             | Self::Throttled(_)
+            | Self::TooLong { .. }
+            | Self::EndlessPages(_)
+            | Self::Redirected { .. }
             | Self::TooLarge => Vec::new(),
         }
     }

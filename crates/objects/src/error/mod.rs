@@ -12,7 +12,6 @@ mod transport;
 mod trouble;
 
 pub use credential::NoCredential;
-pub(crate) use credential::command_of;
 pub use field::{FieldConflict, FieldProblem};
 pub use immutable::Immutable;
 pub(crate) use immutable::differing;
@@ -34,7 +33,6 @@ pub struct ApiError {
     tried: String,
     trouble: Trouble,
     warnings: Vec<String>,
-    source: Option<Box<dyn Error + Send + Sync>>,
 }
 
 // === impl ApiError ===
@@ -42,7 +40,7 @@ pub struct ApiError {
 impl ApiError {
     /// `tried` completes "could not …" and names the object.
     pub(crate) fn new(tried: impl Into<String>, trouble: Trouble) -> Self {
-        Self { tried: tried.into(), trouble, warnings: Vec::new(), source: None }
+        Self { tried: tried.into(), trouble, warnings: Vec::new() }
     }
 
     pub(crate) fn warned(mut self, warnings: Vec<String>) -> Self {
@@ -172,8 +170,5 @@ impl std::fmt::Display for ApiError {
     }
 }
 
-impl Error for ApiError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.source.as_deref().map(|source| source as &(dyn Error + 'static))
-    }
-}
+/// What a library says about it is part of the message, in our words.
+impl Error for ApiError {}

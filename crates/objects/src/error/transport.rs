@@ -4,57 +4,65 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 
-use events::Arrival;
+use events::{Arrival, io_reason};
 use hyper_util::client::legacy;
+use peers::DialError;
+use tower::timeout::error::Elapsed;
 
 use super::{ApiError, TlsProblem, Trouble};
 
 /// How the API could not be reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unreachable {
-    /// The host's name is not known.
-    Name,
-    /// Nothing listens there.
-    Refused,
+    /// There is no connection, or the proxy does not lead there.
+    NoConnection(DialError),
     /// The other side hung up before it had said anything, while the
     /// connection was made. A load balancer without healthy targets does that.
     HungUp,
     /// TLS failed: another authority, another name, no client certificate.
     Tls(TlsProblem),
-    /// There is no way to the host, or another error of the network.
+    /// Another error while the connection was made.
     Network(String),
-    /// No connection in time.
-    ConnectTimedOut,
+    /// The other side takes connections, and does not speak TLS in time.
+    HandshakeTimedOut,
     /// The request was sent, and no answer came in time.
     AnswerTimedOut,
     /// The request was sent, and the connection broke.
     Cut,
+    /// The request was sent, and what came is not HTTP.
+    NotHttp(String),
 }
 
 impl Unreachable {
     /// Returns whether the request may have had its effect all the same.
     pub fn arrival(&self) -> Arrival {
         match self {
-            Self::AnswerTimedOut | Self::Cut => Arrival::Maybe,
+            Self::AnswerTimedOut | Self::Cut | Self::NotHttp(_) => Arrival::Maybe,
             // With TLS 1.3 a server may refuse the client's certificate only
             // after it was sent the request; it has not read it then.
-            Self::Name
-            | Self::Refused
+            Self::NoConnection(_)
             | Self::HungUp
             | Self::Tls(_)
             | Self::Network(_)
-            | Self::ConnectTimedOut => Arrival::No,
+            | Self::HandshakeTimedOut => Arrival::No,
         }
     }
 
     pub(super) fn next(&self) -> Option<&'static str> {
         match self {
-            Self::Name => Some("check the server's name in the kubeconfig"),
+            Self::NoConnection(DialError::Name { .. }) => {
+                Some("check the server's name in the kubeconfig")
+            }
+            Self::NoConnection(DialError::Proxy { .. }) => Some(
+                "check `proxy-url` of the kubeconfig, or HTTPS_PROXY; NO_PROXY lists what is \
+                 reached directly",
+            ),
             Self::HungUp => Some("if this is a load balancer, look at the health of its targets"),
             Self::Tls(problem) => Some(problem.next()),
-            Self::Refused
+            Self::NotHttp(_) => Some("check the port of `server` in the kubeconfig"),
+            Self::NoConnection(_)
             | Self::Network(_)
-            | Self::ConnectTimedOut
+            | Self::HandshakeTimedOut
             | Self::AnswerTimedOut
             | Self::Cut => None,
         }
@@ -64,22 +72,21 @@ impl Unreachable {
 impl fmt::Display for Unreachable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Name => f.write_str("the host's name is not known"),
-            Self::Refused => f.write_str("the connection was refused"),
+            Self::NoConnection(error) => write!(f, "{error}"),
             Self::HungUp => f.write_str("the other side hung up at once (EOF)"),
             Self::Tls(problem) => write!(f, "TLS failed: {problem}"),
-            Self::Network(problem) => write!(f, "the network failed: {problem}"),
-            Self::ConnectTimedOut => f.write_str("no connection in time"),
+            Self::Network(problem) => write!(f, "the connection failed: {problem}"),
+            Self::HandshakeTimedOut => f.write_str("no TLS handshake in time"),
             Self::AnswerTimedOut => f.write_str("no answer in time"),
             Self::Cut => f.write_str("the connection broke before the answer was whole"),
+            Self::NotHttp(problem) => write!(f, "the answer is not HTTP: {problem}"),
         }
     }
 }
 
 impl ApiError {
-    pub(crate) fn lost(tried: impl Into<String>, error: kube::Error) -> Self {
-        let trouble = Trouble::Unreachable(how(&error));
-        Self { source: Some(Box::new(error)), ..Self::new(tried, trouble) }
+    pub(crate) fn lost(tried: impl Into<String>, error: &(dyn Error + 'static)) -> Self {
+        Self::new(tried, Trouble::Unreachable(how(error)))
     }
 
     pub(crate) fn late(tried: impl Into<String>) -> Self {
@@ -88,28 +95,39 @@ impl ApiError {
 }
 
 fn how(error: &(dyn Error + 'static)) -> Unreachable {
+    if let Some(error) = find::<DialError>(error) {
+        return Unreachable::NoConnection(error.clone());
+    }
     if let Some(tls) = find::<rustls::Error>(error) {
         return Unreachable::Tls(TlsProblem::of(tls));
     }
     let connecting = find::<legacy::Error>(error).is_some_and(legacy::Error::is_connect);
     if !connecting {
-        return Unreachable::Cut;
+        return find::<hyper::Error>(error).and_then(not_http).unwrap_or(Unreachable::Cut);
     }
-    let mut kinds =
-        chain(error).filter_map(|error| Some(error.downcast_ref::<io::Error>()?.kind()));
-    match kinds.find(|kind| *kind != io::ErrorKind::Other) {
-        Some(io::ErrorKind::ConnectionRefused) => Unreachable::Refused,
-        Some(io::ErrorKind::TimedOut) => Unreachable::ConnectTimedOut,
-        Some(
+    if find::<Elapsed>(error).is_some() {
+        return Unreachable::HandshakeTimedOut;
+    }
+    let mut failures = chain(error).filter_map(|error| error.downcast_ref::<io::Error>());
+    match failures.find(|error| error.kind() != io::ErrorKind::Other) {
+        Some(error) => match error.kind() {
             io::ErrorKind::UnexpectedEof
             | io::ErrorKind::ConnectionReset
             | io::ErrorKind::ConnectionAborted
-            | io::ErrorKind::BrokenPipe,
-        ) => Unreachable::HungUp,
-        // The resolver's error has no type of its own.
-        _ if chain(error).any(|error| error.to_string() == "dns error") => Unreachable::Name,
-        _ => Unreachable::Network(innermost(error)),
+            | io::ErrorKind::BrokenPipe => Unreachable::HungUp,
+            _ => Unreachable::Network(io_reason(error)),
+        },
+        None => Unreachable::Network(innermost(error)),
     }
+}
+
+/// What cannot be parsed, or has no end where it must have one.
+fn not_http(error: &hyper::Error) -> Option<Unreachable> {
+    if error.is_parse_too_large() {
+        let problem = format!("its head has more than {} KiB", peers::bounds::HEAD >> 10);
+        return Some(Unreachable::NotHttp(problem));
+    }
+    error.is_parse().then(|| Unreachable::NotHttp(innermost(error)))
 }
 
 pub(super) fn find<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {

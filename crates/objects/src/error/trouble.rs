@@ -79,6 +79,22 @@ pub enum Trouble {
     },
     /// An answer that cannot be read.
     Garbled(String),
+    /// More came than is read.
+    TooLong {
+        /// What has no end.
+        what: &'static str,
+        /// How many bytes of it are read.
+        most: usize,
+    },
+    /// A list whose pages do not end.
+    EndlessPages(String),
+    /// The API sends us elsewhere, and our credential would go along.
+    Redirected {
+        /// The HTTP status.
+        code: u16,
+        /// Where to, where it says so.
+        to: Option<String>,
+    },
 }
 
 impl Trouble {
@@ -109,6 +125,9 @@ impl Trouble {
             | Self::Invalid(_)
             | Self::Immutable(_)
             | Self::TooLarge
+            | Self::TooLong { .. }
+            | Self::EndlessPages(_)
+            | Self::Redirected { .. }
             | Self::Refused { .. } => Class::Permanent,
         }
     }
@@ -118,7 +137,7 @@ impl Trouble {
         match self {
             Self::Unreachable(how) => how.arrival(),
             // A gateway, or a write that timed out in etcd, knows no better.
-            Self::Unavailable { .. } | Self::Garbled(_) => Arrival::Maybe,
+            Self::Unavailable { .. } | Self::Garbled(_) | Self::TooLong { .. } => Arrival::Maybe,
             _ => Arrival::No,
         }
     }
@@ -159,6 +178,12 @@ impl Trouble {
             Self::TooLarge => Some("an object has at most 1.5 MiB; split it"),
             Self::Invalid(_) => Some("correct the manifest"),
             Self::Immutable(fields) => Some(fields.next),
+            Self::TooLong { .. } | Self::EndlessPages(_) => {
+                Some("look whether something else than Kubernetes answers there")
+            }
+            Self::Redirected { .. } => {
+                Some("write the address of the API itself as `server` into the kubeconfig")
+            }
             Self::Absent
             | Self::AlreadyExists
             | Self::Expired
@@ -211,6 +236,14 @@ impl fmt::Display for Trouble {
                 write!(f, "{message} ({code})")
             }
             Self::Garbled(problem) => write!(f, "the answer cannot be read: {problem}"),
+            Self::TooLong { what, most } => {
+                write!(f, "{what} has more than {} MiB, and no more is read", most >> 20)
+            }
+            Self::EndlessPages(problem) => write!(f, "the list has no end: {problem}"),
+            Self::Redirected { code, to } => {
+                write!(f, "it redirects to {} ({code})", to.as_deref().unwrap_or("nowhere"))?;
+                f.write_str(", and redirects are not followed: credentials would go along")
+            }
         }
     }
 }

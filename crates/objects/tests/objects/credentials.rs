@@ -55,12 +55,12 @@ async fn what_keeps_a_token_away_at_the_start_is_told_and_no_secret_is() {
     assert_eq!(
         unmade(&harbour, &command("no-such-login", &[])).await,
         "the command for a token, `no-such-login`, could not be started: \
-         No such file or directory (os error 2); \
+         no such file or directory; \
          install it, or write its path into the kubeconfig"
     );
     assert_eq!(
         unmade(&harbour, &json!({ "tokenFile": "/nowhere/token" })).await,
-        "the token file /nowhere/token cannot be read: No such file or directory (os error 2); \
+        "the token file /nowhere/token cannot be read: no such file or directory; \
          check `tokenFile` in the kubeconfig"
     );
     let said = unmade(&harbour, &command("echo", &["{\"status\": [hunter22"])).await;

@@ -13,6 +13,7 @@ mod diff;
 mod discovery;
 mod errors;
 mod harbour;
+mod hostile;
 mod immutable;
 mod inventory;
 mod inventory_faults;

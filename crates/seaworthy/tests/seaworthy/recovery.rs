@@ -22,7 +22,7 @@ fn who_waits_deletes_or_explains_goes_on_once_the_api_is_back() {
     let mut children: Vec<_> =
         table.iter().map(|(command, args, _)| quay.start(command, args)).collect();
     for child in &mut children {
-        hear(child, "the connection was refused");
+        hear(child, "connection refused by ");
     }
     plane.start_api_server().unwrap();
     for (mut child, (command, _, wanted)) in children.into_iter().zip(table) {

@@ -180,7 +180,7 @@ fn an_api_that_says_no_is_told_as_such() {
     assert!(ran.stderr.contains("get a fresh kubeconfig or token"), "{ran}");
     let ran = quay.run_as(&quay.kubeconfig_of_nobody(), "wait", &["cm/a", "--timeout", "1s"]);
     assert_eq!(ran.exit, 4, "{ran}");
-    assert!(ran.stderr.contains("the connection was refused"), "{ran}");
+    assert!(ran.stderr.contains("connection refused by "), "{ran}");
     let ran = quay.run("wait", &["deploymnt/web"]);
     assert_eq!(ran.exit, 2, "{ran}");
     assert!(ran.stderr.contains("serves no kind `deploymnt`, did you mean `deployment`?"), "{ran}");
