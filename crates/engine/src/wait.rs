@@ -36,7 +36,9 @@ impl<W: Work> UnitRun<W> {
             match verdict {
                 Verdict::Ready { evidence } => return Ok(evidence.summary),
                 Verdict::Failed { cause } => return Err(UnitEnd::failed(wait.shown(cause))),
-                Verdict::Blind { ref error } if !error.class.is_retryable() || wait.is_over(&verdict) => {
+                Verdict::Blind { ref error }
+                    if !error.class.is_retryable() || wait.is_over(&verdict) =>
+                {
                     return Err(UnitEnd::Unknown(Box::new(wait.end(&verdict))));
                 }
                 Verdict::NotYet { .. } if wait.is_over(&verdict) => {

@@ -281,13 +281,12 @@ spec:
     version: v1.36.3
     domain: example.internal
     rotateServerCertificates: true
-    certificateApprover: kube-system/approver
   controlPlane: { vip: 192.168.10.10, schedulable: true }
   pools:
     - name: storage
       labels: { disk: fast }
       taints: ['dedicated=db:NoSchedule', 'alone:NoExecute']
-  addons: { cilium: { values: { bpf: { hostLegacyRouting: true } } } }
+  manifests: [{ name: network, path: net/, after: api }]
 ";
 
     fn plan() -> Plan {

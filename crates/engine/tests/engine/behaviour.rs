@@ -267,7 +267,7 @@ async fn acts_end_once_a_cause_that_does_not_heal_is_confirmed() {
     let not_yet = || ActError::not_yet(Failure::transient("unknown authority"), cause());
     let log = run(ONE, acts((0..500).map(|_| not_yet()).collect())).await;
     assert_eq!(log.cause().code, Code(304));
-    assert!((20..50).contains(&log.elapsed().as_secs()), "{:?}", log.elapsed());
+    assert!((20..90).contains(&log.elapsed().as_secs()), "{:?}", log.elapsed());
 }
 
 #[tokio::test(start_paused = true)]

@@ -104,7 +104,10 @@
   // --- which rows are visible ---
 
   /** What could not be read is no better than what failed. */
-  const isBad = (state) => state === "failed" || state === "unknown";
+  function isBad(state) {
+    return state === "failed" || state === "unknown";
+  }
+
   /** A try that failed before one passed is no failure of its unit. */
   const failed = (item) => (isBad(item.state) && (!item.attempt || isBad(item.parent.state))) || item.children.some(failed);
   const found = (item) => item.label.toLowerCase().includes(view.find) || item.children.some(found);

@@ -227,7 +227,7 @@ fn a_plan_is_data() {
 #[test]
 fn a_plan_of_machines_shows_what_each_is_for() {
     let workplace = Workplace::new();
-    workplace.write("cluster.yaml", EXAMPLES[2].1);
+    workplace.write("cluster.yaml", EXAMPLES[1].1);
     let ran = workplace.run(["plan"]);
     let machines: Vec<&str> =
         ran.stdout.lines().filter(|line| line.starts_with("  machine ")).collect();

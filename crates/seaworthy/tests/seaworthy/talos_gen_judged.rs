@@ -142,6 +142,7 @@ fn whatever_the_file_asks_for_talos_can_take() {
         let workplace = workplace(&cluster);
         let namespace = "apiVersion: v1\nkind: Namespace\nmetadata: { name: early }\n";
         workplace.write("early.yaml", namespace);
+        workplace.write("approver.yaml", namespace);
         let etcd = bundle(1).etcd;
         workplace.write("tls.pem", etcd.certificate().pem());
         workplace.write("tls.key", etcd.key().pem().reveal());

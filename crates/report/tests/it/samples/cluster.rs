@@ -112,7 +112,7 @@ fn check(name: &str, kind: CheckKind) -> PlannedCheck {
         kind,
         deadline_ms: 600_000,
         poll_ms: 2_000,
-        stable_ms: 0,
+        stable_ms: if name == "stability" { 30_000 } else { 0 },
         fresh_ms: 0,
         required: true,
     }
