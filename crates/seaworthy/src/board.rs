@@ -10,6 +10,7 @@ use report::Span;
 use report::terminal::{Canvas, Mishap, Palette, say, told};
 
 use crate::commands::palette;
+use crate::patient;
 use crate::ui::Ui;
 
 /// Ten frames a second: a clock that moves, and nothing that flickers.
@@ -100,7 +101,7 @@ impl<'a> Board<'a> {
         let moving = self.frame(screen.columns, screen.rows);
         let Some(canvas) = &mut self.canvas else { return Ok(()) };
         // Not through a stream that strips escapes: a frame moves without colour too.
-        canvas.show(&[], moving, &mut io::stderr().lock())
+        canvas.show(&[], moving, &mut patient::stderr())
     }
 
     fn break_silence(&mut self) -> io::Result<()> {
@@ -119,7 +120,7 @@ impl<'a> Board<'a> {
     /// Takes what moves off the screen.
     pub(crate) fn clear(&mut self) -> io::Result<()> {
         let Some(canvas) = &mut self.canvas else { return Ok(()) };
-        canvas.clear(&mut io::stderr().lock())
+        canvas.clear(&mut patient::stderr())
     }
 
     /// Ends all that moves.

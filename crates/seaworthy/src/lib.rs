@@ -21,6 +21,7 @@ mod kept;
 mod machine_patches;
 mod manifest_files;
 mod paint;
+mod patient;
 mod place;
 mod reading;
 mod reference;

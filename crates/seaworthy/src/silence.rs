@@ -7,6 +7,7 @@ use objects::set::{Hold, Means};
 use report::terminal::{Palette, say};
 
 use crate::commands::palette;
+use crate::patient;
 use crate::ui::Ui;
 
 /// Nobody wonders before.
@@ -44,7 +45,7 @@ impl Silence {
         let left = self.patience.saturating_sub(self.means.clock.elapsed()).as_secs();
         let words = format!("for {left}s more: {because}");
         // Where nobody reads any more, the work goes on all the same.
-        let _ = say(self.palette, word, &words, &mut std::io::stderr().lock());
+        let _ = say(self.palette, word, &words, &mut patient::stderr());
     }
 
     async fn hold(&self) -> Option<Hold> {

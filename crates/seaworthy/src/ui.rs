@@ -9,6 +9,7 @@ use events::Clock;
 use report::terminal::Screen;
 
 use crate::cli::Output;
+use crate::patient::Patient;
 
 /// Where a command prints, and whom it can ask.
 #[derive(Debug)]
@@ -49,7 +50,7 @@ impl Ui {
 
     /// Returns where words for people go.
     pub(crate) fn stderr(&self) -> impl Write + use<> {
-        Unread(AutoStream::new(io::stderr(), self.stderr_colour))
+        Unread(Patient::new(AutoStream::new(io::stderr(), self.stderr_colour)))
     }
 
     /// Returns whether words for people may be coloured.
@@ -104,7 +105,7 @@ impl Ui {
     }
 }
 
-/// A stream that nobody may read any more, as after `| head -1`. What is under
+/// A stream that nobody may read any more, as after `| head -1`, or that is stuck. What is under
 /// way goes on, and ends as it would have: half an apply is no success.
 struct Unread<W>(W);
 
@@ -120,9 +121,13 @@ impl<W: Write> Write for Unread<W> {
 
 fn unless_unread<T>(done: io::Result<T>, instead: T) -> io::Result<T> {
     match done {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(instead),
+        Err(error) if is_unread(&error) => Ok(instead),
         done => done,
     }
+}
+
+fn is_unread(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::TimedOut)
 }
 
 /// A terminal without cursor movement says so by its name.

@@ -12,6 +12,7 @@ use report::Story;
 use report::terminal::{Live, Palette, Plain, Printer, Screen, say};
 
 use crate::commands::palette;
+use crate::patient;
 use crate::ui::Ui;
 
 /// Shows a run.
@@ -97,6 +98,7 @@ impl Display {
 
     /// Shows last words, and waits only a moment for them to be seen.
     pub(super) fn abandon(&self, verb: &'static str, words: &str) {
+        patient::hurry();
         self.say(verb, words);
         let _ = self.shows.send(Show::End);
         let _ = self.abandoned.recv_timeout(LAST_WORDS);
@@ -163,7 +165,7 @@ impl Screenwriter {
         }
         // Not through a stream that strips escapes: the palette has decided
         // about colour, and a frame has to move without it too.
-        draw(&mut self.view, &self.story, &mut io::stderr().lock())
+        draw(&mut self.view, &self.story, &mut patient::stderr())
     }
 }
 

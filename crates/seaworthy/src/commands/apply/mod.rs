@@ -28,7 +28,7 @@ use crate::running::Signals;
 use crate::silence::Silence;
 use crate::ui::Ui;
 use crate::waiting::{self, Ended};
-use crate::{envelope, runtime};
+use crate::{envelope, patient, runtime};
 
 pub(crate) use record::{conflicts, ended};
 pub(crate) use set_args::{SetArgs, applyset, refused};
@@ -166,7 +166,7 @@ async fn stop(mut signals: Signals, cancel: CancellationToken, palette: Palette)
     cancel.cancel();
     let words = format!("{name}: what is under way ends first; once more does not wait");
     // Where nobody reads any more, the end comes all the same.
-    let _ = say(palette, "Stopping", &words, &mut std::io::stderr().lock());
+    let _ = say(palette, "Stopping", &words, &mut patient::stderr());
     signals.next().await;
 }
 
