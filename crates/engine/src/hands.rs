@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use events::{
     Alone, Arrival, Attachment, Call, CallClass, CallOutcome, Cause, Clock, EvidenceError, Failure,
-    Fate, IntentRef, Ledger, Made, Permit, RunId, Secret, Unit, What,
+    Fate, History, IntentRef, Ledger, Made, Permit, RunId, Secret, Unit, What,
 };
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinError;
@@ -308,6 +308,11 @@ impl Eyes {
     /// their names, each with the last of them.
     pub fn reached(&self, kind: &str) -> Vec<(String, IntentRef)> {
         self.ledger.history(|history| history.reached(kind))
+    }
+
+    /// Looks at all runs so far, this one included.
+    pub fn history<T>(&self, look: impl FnOnce(&History) -> T) -> T {
+        self.ledger.history(look)
     }
 
     /// Returns what wakes the wait for the unit's gate: a watch that saw a

@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use events::journal::{self, Durability, Header, ReadError, Torn, WriteError, Writer};
+use events::journal::{self, Durability, Header, JournalFile, ReadError, Torn, WriteError, Writer};
 use events::{
     Clock, Event, EvidenceLimits, EvidenceStore, History, IllegalRun, Interruption, Ledger,
     Observer, Recorder, Redactor, RunId, RunOutcome, Seq, What,
@@ -125,27 +125,58 @@ fn read_history(
 ) -> Result<History, SessionError> {
     let mut history = History::default();
     for run in folder.runs()? {
-        let path = folder.journal(run);
-        let journal = match journal::read(&path) {
-            Ok(journal) => journal,
-            // The process died before its first line was whole, so before any call.
-            Err(ReadError::Empty { .. }) => continue,
-            Err(ReadError::Unreadable { source, .. })
-                if source.kind() == io::ErrorKind::NotFound =>
-            {
-                continue;
+        let Some(journal) = add_run(&mut history, folder, run)? else {
+            if history.is_set_aside(run) {
+                notes.push(format!(
+                    "the journal of run {run} was set aside: what it did is found out by looking"
+                ));
             }
-            Err(error) => return Err(error.into()),
+            continue;
         };
-        if (journal.header.run, journal.header.cluster) != (run, folder.cluster()) {
-            return Err(SessionError::Foreign { path });
-        }
-        history.add(&journal)?;
         if journal.state.plan().is_some() && journal.state.ended().is_none() {
             close_dead(folder, run, clock, durability, notes)?;
         }
     }
     Ok(history)
+}
+
+/// Reads what earlier runs of a cluster did, and changes nothing: for whoever
+/// wants to show what a run would do.
+pub fn past(folder: &StateFolder) -> Result<History, SessionError> {
+    let mut history = History::default();
+    for run in folder.runs()? {
+        add_run(&mut history, folder, run)?;
+    }
+    Ok(history)
+}
+
+/// Adds a run to the history, and returns its journal; none where there is none,
+/// or where it was set aside.
+pub(crate) fn add_run(
+    history: &mut History,
+    folder: &StateFolder,
+    run: RunId,
+) -> Result<Option<JournalFile>, SessionError> {
+    let broken = folder.broken_journal(run);
+    if broken.exists() {
+        history.add_set_aside(run, &journal::salvage(&broken, run)?);
+        return Ok(None);
+    }
+    let path = folder.journal(run);
+    let journal = match journal::read(&path) {
+        Ok(journal) => journal,
+        // The process died before its first line was whole, so before any call.
+        Err(ReadError::Empty { .. }) => return Ok(None),
+        Err(ReadError::Unreadable { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+            return Ok(None);
+        }
+        Err(error) => return Err(error.into()),
+    };
+    if (journal.header.run, journal.header.cluster) != (run, folder.cluster()) {
+        return Err(SessionError::Foreign { path });
+    }
+    history.add(&journal)?;
+    Ok(Some(journal))
 }
 
 /// Ends the journal of a run that died, so that its reports are whole.

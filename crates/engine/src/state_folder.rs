@@ -6,7 +6,8 @@
 //!   cluster.json        the cluster's identity
 //!   redaction.key       makes tokens of secrets
 //!   lock                who runs now
-//!   runs/<run>/         journal.jsonl, evidence/, reports
+//!   runs/<run>/         journal.jsonl, evidence/, reports; journal.broken.jsonl
+//!                       where a broken journal was set aside
 //! ```
 
 use std::fs;
@@ -75,6 +76,20 @@ impl StateFolder {
         Ok(Self { root: root.to_owned(), cluster, redaction_key })
     }
 
+    /// The same for a cluster that exists and whose state is lost: its identity
+    /// is the one that its resources carry.
+    pub fn adopt(root: &Path, cluster: ClusterId, chance: &Chance) -> Result<Self, StateError> {
+        private::folder(root).map_err(|source| unusable(root, source))?;
+        let path = root.join("cluster.json");
+        let file = serde_json::to_vec_pretty(&ClusterFile { id: cluster });
+        kept(&path, || file.expect("an id is plain JSON"))?;
+        let folder = Self::open(root, chance)?;
+        if folder.cluster == cluster {
+            return Ok(folder);
+        }
+        Err(damaged(&path, format!("it holds the id {}, not {cluster}", folder.cluster)))
+    }
+
     /// Returns the identity of the cluster whose state lies in `root`, where
     /// there is one. Makes nothing.
     pub fn peek(root: &Path) -> Result<Option<ClusterId>, StateError> {
@@ -109,6 +124,11 @@ impl StateFolder {
     /// Returns the journal of a run.
     pub fn journal(&self, run: RunId) -> PathBuf {
         self.run(run).join("journal.jsonl")
+    }
+
+    /// Returns where the journal of a run lies that was set aside because it is broken.
+    pub fn broken_journal(&self, run: RunId) -> PathBuf {
+        self.run(run).join("journal.broken.jsonl")
     }
 
     /// Makes the folder of a new run.

@@ -71,6 +71,9 @@ pub enum What {
     Settled {
         /// The intent.
         intent: IntentRef,
+        /// The call, in words: its intent may stand in the journal of an earlier run.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        call: String,
         /// What was found; nothing where the call never arrived.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         found: Option<Made>,

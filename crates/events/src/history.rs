@@ -2,13 +2,14 @@
 //! what came of them, fresh probes, usual durations.
 //!
 //! What the law of one run cannot see is refused here: a run may speak of
-//! earlier ones, and only of what they hold.
+//! earlier ones, and only of what they hold. Of a run whose broken journal was
+//! set aside nobody knows what it held, so that others may say anything of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use crate::journal::JournalFile;
+use crate::journal::{JournalFile, Salvage};
 use crate::{
     Call, CallOutcome, CheckName, Digest, Event, Evidence, IllegalRun, IntentRef, Made, Plan,
     RunBreach, RunId, RunOutcome, Seq, StageName, Unit, UnitOutcome, Verdict, What,
@@ -23,6 +24,10 @@ pub struct History {
     by_intent: BTreeMap<IntentRef, (String, String)>,
     probes: BTreeMap<(Unit, CheckName), PastProbe>,
     durations: BTreeMap<StageName, Vec<u64>>,
+    /// Runs whose journals were set aside: what later runs say of them cannot be checked.
+    set_aside: BTreeSet<RunId>,
+    /// Whether calls may have been made of which no journal tells.
+    is_incomplete: bool,
 }
 
 /// A run and how it ended.
@@ -111,12 +116,44 @@ impl History {
         Ok(())
     }
 
+    /// Adds the next run, of which only a broken journal is left. Whatever it may
+    /// have called is in doubt, and is settled by looking.
+    pub fn add_set_aside(&mut self, run: RunId, salvage: &Salvage) {
+        let mut command = String::new();
+        for salvaged in &salvage.events {
+            match &salvaged.event.what {
+                What::RunStarted { plan, .. } => command.clone_from(&plan.command),
+                What::Intent { call, .. } => {
+                    let intent = IntentRef { run, seq: salvaged.event.seq };
+                    self.intend(intent, call);
+                    self.close(intent, Fate::InDoubt);
+                }
+                What::Pinned { key, value } if salvaged.is_vouched_for => self.pin(key, value),
+                _ => {}
+            }
+        }
+        self.runs.push(PastRun { run, command, outcome: None });
+        self.set_aside.insert(run);
+        self.is_incomplete |= salvage.unreadable > 0;
+    }
+
+    /// Returns whether the journal of a run was set aside.
+    pub fn is_set_aside(&self, run: RunId) -> bool {
+        self.set_aside.contains(&run)
+    }
+
+    /// Returns whether calls may have been made of which no journal tells.
+    pub fn is_incomplete(&self) -> bool {
+        self.is_incomplete
+    }
+
     /// Of a cluster that provably is no more, nothing counts for the next one.
     fn forget(&mut self) {
         self.pins.clear();
         self.calls.clear();
         self.by_intent.clear();
         self.probes.clear();
+        self.is_incomplete = false;
     }
 
     fn last_command(&self) -> Option<&str> {
@@ -154,6 +191,13 @@ impl History {
     /// Returns the calls of that kind to that name, oldest first.
     pub fn calls(&self, kind: &str, name: &str) -> &[PastCall] {
         self.calls.get(&(kind.to_owned(), name.to_owned())).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the call of an intent.
+    pub fn call(&self, intent: IntentRef) -> Option<&Call> {
+        let calls = self.by_intent.get(&intent).and_then(|key| self.calls.get(key));
+        let mut past = calls.into_iter().flatten();
+        past.find(|past| past.intent == intent).map(|past| &past.call)
     }
 
     /// Returns what calls of that kind may have reached, by name, each with the
@@ -205,6 +249,7 @@ impl History {
         let calls = self.by_intent.get(&intent).and_then(|key| self.calls.get(key));
         let past = calls.into_iter().flatten().find(|past| past.intent == intent);
         match past.map(|past| &past.fate) {
+            None if self.set_aside.contains(&intent.run) => Ok(()),
             None => Err(RunBreach::UnknownIntent(intent)),
             Some(Fate::InDoubt) => Ok(()),
             Some(_) => Err(RunBreach::NotInDoubt(intent)),
@@ -230,6 +275,7 @@ impl History {
     fn expect_probe(&self, unit: &Unit, check: &CheckName, run: RunId) -> Result<(), RunBreach> {
         match self.probe(unit, check) {
             Some(past) if past.run == run => Ok(()),
+            _ if self.set_aside.contains(&run) => Ok(()),
             _ => Err(RunBreach::UnknownProbe { unit: unit.clone(), check: check.clone(), run }),
         }
     }
@@ -247,7 +293,7 @@ impl History {
                 self.intend(here(event.seq), call);
             }
             What::Result { intent, outcome } => self.close(here(*intent), Fate::of(outcome)),
-            What::Settled { intent, found } => {
+            What::Settled { intent, found, .. } => {
                 self.expect_doubt(*intent)?;
                 let fate = found.clone().map_or(Fate::NotDone, Fate::Done);
                 self.close(*intent, fate);

@@ -177,7 +177,8 @@ impl Ledger {
         let seq = {
             let mut history = lock(&self.history);
             history.expect_doubt(intent)?;
-            let seq = self.recorder.record(1, What::Settled { intent, found })?;
+            let call = history.call(intent).map(ToString::to_string).unwrap_or_default();
+            let seq = self.recorder.record(1, What::Settled { intent, call, found })?;
             history.close(intent, fate);
             seq
         };

@@ -113,8 +113,11 @@ fn write_partial(path: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
     name.push(format!(".{random:016x}.partial"));
     let partial = PathBuf::from(name);
     let mut file = options().write(true).create(true).truncate(true).open(&partial)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
+    if let Err(error) = file.write_all(bytes).and_then(|()| file.sync_all()) {
+        // What it holds may be secret, and nobody would look for it.
+        let _ = fs::remove_file(&partial);
+        return Err(error);
+    }
     Ok(partial)
 }
 

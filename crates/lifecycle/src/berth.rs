@@ -7,7 +7,7 @@ use std::time::Duration;
 use clouds::Host;
 use clouds::machines::{Given, Machines};
 use engine::{ActError, Eyes, Hands};
-use events::{Because, Cause, Failure, Role, Verdict};
+use events::{Because, Cause, Failure, History, Role, Verdict};
 use objects::ObjectId;
 use spec::plan::NodePlan;
 use talos::client::{Apply, Node};
@@ -54,8 +54,13 @@ impl Berth {
     /// Returns where nodes have their configs, or may have: a run that died after
     /// it had sent one did not come to write the berth down.
     pub(crate) fn maybe_known(eyes: &Eyes) -> Vec<Self> {
-        let mut berths = Self::known(eyes);
-        let sent = eyes.reached(Apply::KIND);
+        eyes.history(Self::maybe_in)
+    }
+
+    /// The same, by what all runs so far did.
+    pub(crate) fn maybe_in(history: &History) -> Vec<Self> {
+        let mut berths: Vec<_> = taken_in(history).into_iter().map(|it| it.berth).collect();
+        let sent = history.reached(Apply::KIND);
         for berth in sent.iter().filter_map(|(target, _)| Self::of_target(target)) {
             if !berths.contains(&berth) {
                 berths.push(berth);
@@ -223,12 +228,16 @@ fn misplaced(message: String, so: &str) -> Cause {
 
 /// Returns all berths in the order of time.
 fn taken(eyes: &Eyes) -> Vec<Taken> {
+    eyes.history(taken_in)
+}
+
+fn taken_in(history: &History) -> Vec<Taken> {
     let read = |(pin, address): (String, String)| {
         let (name, number) = read(&pin)?;
         let berth = Berth { name: name.to_owned(), address: address.parse().ok()? };
         Some(Taken { number, berth })
     };
-    let mut taken: Vec<_> = eyes.pinned_under(PIN).into_iter().filter_map(read).collect();
+    let mut taken: Vec<_> = history.pinned_under(PIN).into_iter().filter_map(read).collect();
     taken.sort_by_key(|it| it.number);
     taken
 }

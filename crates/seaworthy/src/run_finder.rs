@@ -22,8 +22,9 @@ impl RunFolder {
         let mut runs = runs(state).map_err(|error| no_runs(state, &error))?;
         runs.sort_unstable();
         let Some(wanted) = wanted else {
-            let newest = runs.pop().map(|(_, folder)| Self(folder));
-            return newest.ok_or_else(|| nothing_ran(state));
+            let newest = runs.into_iter().rev().map(|(_, folder)| Self(folder));
+            let mut whole = newest.filter(|it| it.broken_journal().is_none());
+            return whole.next().ok_or_else(|| nothing_ran(state));
         };
         let wanted = wanted.to_string_lossy();
         let upper = wanted.to_ascii_uppercase();
@@ -51,6 +52,11 @@ impl RunFolder {
     /// Returns the run that the folder's name stands for.
     pub(crate) fn run(&self) -> Option<RunId> {
         self.0.file_name()?.to_str()?.parse().ok()
+    }
+
+    /// Returns the journal that was set aside because it is broken, where one was.
+    pub(crate) fn broken_journal(&self) -> Option<PathBuf> {
+        Some(self.0.join("journal.broken.jsonl")).filter(|path| path.is_file())
     }
 
     /// Returns the journal.

@@ -16,9 +16,11 @@
 mod anchor;
 mod format;
 mod reader;
+mod salvage;
 mod writer;
 
 pub use anchor::Anchor;
 pub use format::{Header, Version};
 pub use reader::{Chain, JournalFile, ReadError, Torn, read, verify};
+pub use salvage::{Salvage, Salvaged, salvage};
 pub use writer::{Durability, WriteError, Writer};

@@ -79,6 +79,18 @@ pub enum ReadError {
         /// Its version.
         found: Version,
     },
+    /// No program writes this version.
+    #[error(
+        "the journal {} has format {found}, and this program reads {}.x",
+        path.display(),
+        Version::CURRENT.major
+    )]
+    UnknownVersion {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: Version,
+    },
     /// A line is not what the format says.
     #[error("line {line} of the journal {} is broken", path.display())]
     BrokenLine {
@@ -113,6 +125,22 @@ pub enum ReadError {
         #[source]
         source: IllegalEvent,
     },
+}
+
+impl ReadError {
+    /// Returns the file.
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Unreadable { path, .. }
+            | Self::Empty { path }
+            | Self::NotAJournal { path }
+            | Self::TooNew { path, .. }
+            | Self::UnknownVersion { path, .. }
+            | Self::BrokenLine { path, .. }
+            | Self::BrokenChain { path, .. }
+            | Self::Illegal { path, .. } => path,
+        }
+    }
 }
 
 /// Reads a journal and checks chain, law and version.
@@ -201,6 +229,9 @@ fn read_header(path: &Path, whole: &Whole<'_>) -> Result<Header, ReadError> {
         Ok(title) if title.journal != MAGIC => Err(ReadError::NotAJournal { path }),
         Ok(title) if title.version.major > Version::CURRENT.major => {
             Err(ReadError::TooNew { path, found: title.version })
+        }
+        Ok(title) if title.version.major < Version::CURRENT.major => {
+            Err(ReadError::UnknownVersion { path, found: title.version })
         }
         Ok(_) => parse(&path, 1, first),
         Err(_) => Err(ReadError::NotAJournal { path }),

@@ -36,7 +36,10 @@ fn doubtful() -> Vec<What> {
 
 fn settles(run: RunId, seq: u64) -> Vec<What> {
     let intent = IntentRef { run, seq: Seq(seq) };
-    vec![started(), What::Settled { intent, found: Some(Made::id("network", "17")) }]
+    vec![
+        started(),
+        What::Settled { intent, call: String::new(), found: Some(Made::id("network", "17")) },
+    ]
 }
 
 fn pins(value: &str) -> Vec<What> {
@@ -78,7 +81,9 @@ fn what_a_call_may_have_reached_is_remembered_until_a_look_denies_it() {
     let intent = IntentRef { run: id(1), seq: Seq(4) };
     assert_eq!(history.reached("create network"), [("demo".to_owned(), intent)]);
     assert!(history.reached("create").is_empty(), "a kind is not a beginning of others");
-    history.add(&nth(2, vec![started(), What::Settled { intent, found: None }])).unwrap();
+    history
+        .add(&nth(2, vec![started(), What::Settled { intent, call: String::new(), found: None }]))
+        .unwrap();
     assert!(history.reached("create network").is_empty());
 }
 
@@ -125,4 +130,53 @@ fn only_a_result_that_is_there_is_reused() {
     events.push(What::Probe { unit, check, inputs, reused: Some(id(1)) });
     let found = breach(&[nth(1, proven()), nth(2, events)]).unwrap();
     assert!(matches!(found, (Seq(4), RunBreach::UnknownProbe { .. })), "{found:?}");
+}
+
+/// The same run, of which one line cannot be read any more.
+fn set_aside(history: &mut History, n: u128, events: Vec<What>, garbled: usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.broken.jsonl");
+    let header = Header::new(id(n), ClusterId::new(7));
+    let mut writer = Writer::create(&path, &header, Durability::Unsynced).unwrap();
+    for event in numbered(events) {
+        writer.append(&Event { run: id(n), ..event }).unwrap();
+    }
+    let text = std::fs::read_to_string(&path).unwrap();
+    let lines: Vec<_> = text.lines().enumerate().collect();
+    let lines = lines.iter().map(|(at, line)| if *at == garbled { "{" } else { line });
+    std::fs::write(&path, lines.collect::<Vec<_>>().join("\n")).unwrap();
+    history.add_set_aside(id(n), &journal::salvage(&path, id(n)).unwrap());
+}
+
+#[test]
+fn history_takes_every_call_of_a_run_that_was_set_aside_for_one_in_doubt() {
+    let mut history = History::default();
+    let mut events = proven();
+    events.insert(2, What::Pinned { key: "k".to_owned(), value: "v".to_owned() });
+    let intent = events.iter().position(|what| matches!(what, What::Intent { .. })).unwrap();
+    // The line of its result is gone.
+    set_aside(&mut history, 1, events, intent + 2);
+    let call = &history.calls("create network", "demo")[0];
+    assert_eq!(call.fate, Fate::InDoubt);
+    assert_eq!(history.pinned("k"), Some("v"));
+    assert!(history.is_incomplete());
+    // Later runs have settled it, or reused what it proved: nobody can check that.
+    history.add(&nth(2, settles(id(1), call.intent.seq.0))).unwrap();
+    history.add(&nth(3, settles(id(1), 99))).unwrap();
+    assert_eq!(
+        history.calls("create network", "demo")[0].fate,
+        Fate::Done(Made::id("network", "17"))
+    );
+}
+
+#[test]
+fn history_believes_no_pin_that_the_next_line_does_not_vouch_for() {
+    let mut history = History::default();
+    set_aside(&mut history, 1, pins("one"), 9);
+    assert_eq!(history.pinned("target"), None, "it is the last line");
+    let mut events = pins("one");
+    events.push(What::Warning { unit: None, message: "after it".to_owned() });
+    set_aside(&mut history, 2, events, 9);
+    assert_eq!(history.pinned("target"), Some("one"));
+    assert!(!history.is_incomplete());
 }

@@ -175,6 +175,16 @@ fn a_newer_major_version_is_refused() {
 }
 
 #[test]
+fn journal_of_an_older_major_version_is_refused() {
+    let (_folder, path) = written(proven());
+    with_version(&path, "0.9", "");
+    assert_eq!(
+        message(&journal::read(&path).unwrap_err(), &path),
+        "the journal J has format 0.9, and this program reads 1.x"
+    );
+}
+
+#[test]
 fn a_torn_last_line_is_cut_off_wherever_it_was_torn() {
     let (_folder, path) = written(proven());
     let whole = fs::read(&path).unwrap();

@@ -118,6 +118,7 @@ fn intents_are_closed_once_and_before_their_unit() {
     assert_eq!(state.doubts().map(|(seq, _)| seq).collect::<Vec<_>>(), [Seq(4)]);
     let settled = |seq| What::Settled {
         intent: events::IntentRef { run: run(), seq: Seq(seq) },
+        call: String::new(),
         found: None,
     };
     events.push(settled(4));

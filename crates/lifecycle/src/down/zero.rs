@@ -2,7 +2,7 @@
 //! who may have sent a config there.
 
 use engine::Eyes;
-use events::{Because, Cause, Evidence, Role, Verdict};
+use events::{Because, Cause, Evidence, History, Role, Verdict};
 use talos::client::{Apply, Reason, Reset};
 use talos::probe::{Mode, Owner, Sighting};
 
@@ -87,7 +87,8 @@ fn stranded(site: &Site, berth: &Berth) -> Cause {
 
 /// Whether a machine was given our config, or may have been.
 pub(super) fn has_config(berth: &Berth, eyes: &Eyes) -> bool {
-    Berth::maybe_known(eyes).iter().any(|known| known.address == berth.address)
+    eyes.history(History::is_incomplete)
+        || Berth::maybe_known(eyes).iter().any(|known| known.address == berth.address)
 }
 
 /// Returns what a machine ran on when it was reset, unless it was given a config

@@ -92,7 +92,7 @@ impl Story {
                 self.pins.push(Pin { moment, key: line(key), value: line(value) });
             }
             What::Result { intent, outcome } => self.answer(*intent, moment, outcome),
-            What::Settled { intent, found } => self.settle(*intent, found.as_ref()),
+            What::Settled { intent, found, .. } => self.settle(*intent, found.as_ref()),
             What::Redacted { removed } => self.hidden = retelling::hidden(removed),
             What::RunEnded { outcome } => self.end(moment, outcome),
             What::Unknown => {}

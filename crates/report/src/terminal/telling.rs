@@ -35,7 +35,9 @@ impl Telling {
             What::Result { intent, outcome: CallOutcome::InDoubt { error } } => {
                 doubt(columns, story, *intent, &error.to_string())
             }
-            What::Settled { intent, .. } => settled(columns, story, *intent),
+            What::Settled { intent, call, found } => {
+                settled(columns, story, *intent, call, found.is_some())
+            }
             What::Probe { unit, check, reused: Some(run), .. } => {
                 self.reused(columns, story, unit, check.as_str(), *run)
             }
@@ -225,7 +227,13 @@ fn doubt(columns: Columns, story: &Story, intent: events::Seq, error: &str) -> V
     vec![columns.note(Ink::Caution, "In doubt", unit.unit.stage.as_str(), &words)]
 }
 
-fn settled(columns: Columns, story: &Story, intent: events::IntentRef) -> Vec<Line> {
+fn settled(
+    columns: Columns,
+    story: &Story,
+    intent: events::IntentRef,
+    call: &str,
+    is_there: bool,
+) -> Vec<Line> {
     let own = story.run().is_some_and(|run| run.id == intent.run);
     match story.call(intent.seq).filter(|_| own) {
         Some((unit, call)) => {
@@ -233,10 +241,12 @@ fn settled(columns: Columns, story: &Story, intent: events::IntentRef) -> Vec<Li
             let words = place(&unit.unit, &format!("{}: {found}", call.call));
             vec![columns.note(Ink::Good, "Settled", unit.unit.stage.as_str(), &words)]
         }
-        None => vec![
-            Line::verb(Ink::Good, "Settled")
-                .and(Ink::Text, format!("the call {intent} of an earlier run")),
-        ],
+        None => {
+            let call = if call.is_empty() { format!("call {intent}") } else { text::line(call) };
+            let found = if is_there { "it arrived" } else { "it never arrived" };
+            let words = format!("{call}, left in doubt by an earlier run: {found}");
+            vec![Line::verb(Ink::Good, "Settled").and(Ink::Text, words)]
+        }
     }
 }
 

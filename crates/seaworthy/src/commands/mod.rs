@@ -31,6 +31,8 @@ use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
 
+pub(crate) use self::report::repair_command;
+
 /// The cluster file that is meant where none is named.
 pub(crate) const CLUSTER_FILE: &str = "cluster.yaml";
 

@@ -1,5 +1,7 @@
 //! `report`: every report of a run, from its journal; `report verify`: is the
-//! journal as it was written?
+//! journal as it was written?; `report repair`: sets a broken one aside.
+
+mod repair;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
@@ -12,6 +14,7 @@ use report::Story;
 use report::terminal::{Plain, Printer as _, say};
 use serde::Serialize;
 
+pub(crate) use self::repair::command as repair_command;
 use super::{STATE_FOLDER, palette};
 use crate::cli::{Output, Shared};
 use crate::command_error::CommandError;
@@ -42,6 +45,7 @@ pub(crate) struct ReportArgs {
 #[derive(Debug, Subcommand)]
 enum ReportCommand {
     Verify(VerifyArgs),
+    Repair(repair::RepairArgs),
 }
 
 /// Check that a journal and its evidence are as they were written
@@ -80,6 +84,7 @@ pub(crate) fn run(args: ReportArgs, shared: &Shared, ui: &Ui) -> Result<(), Comm
         Some(ReportCommand::Verify(args)) => {
             verify(&RunFolder::find(&state, args.run.as_deref())?, args.head, ui)
         }
+        Some(ReportCommand::Repair(args)) => repair::run(&args, &state, ui),
     }
 }
 
@@ -118,6 +123,11 @@ fn verify(folder: &RunFolder, head: Option<Digest>, ui: &Ui) -> Result<(), Comma
         let message = format!("the head is {found}, not {expected}");
         return Err(CommandError::say(Exit::NotProven, message)
             .hint("lines were cut off or added at the end, or the journal is another one"));
+    }
+    if let (Some(torn), Some(_)) = (journal.chain.torn, journal.state.ended()) {
+        let message = format!("{} bytes follow the end of the run", torn.bytes);
+        return Err(CommandError::say(Exit::NotProven, message)
+            .hint("nothing is written after the end: they were added later"));
     }
     let verified = Verified {
         journal: folder.journal().display().to_string(),
@@ -172,8 +182,13 @@ fn tell(verified: &Verified, ui: &Ui) -> io::Result<()> {
 }
 
 fn read(folder: &RunFolder) -> Result<JournalFile, CommandError> {
-    let journal = journal::read(&folder.journal())
-        .map_err(|error| CommandError::new(Exit::NotProven, &error))?;
+    let journal = journal::read(&folder.journal()).map_err(|error| {
+        let unread = CommandError::new(Exit::NotProven, &error);
+        match folder.broken_journal() {
+            Some(kept) => unread.hint(format!("it was set aside as {}", kept.display())),
+            None => unread,
+        }
+    })?;
     match folder.run() {
         Some(run) if run != journal.header.run => Err(CommandError::say(
             Exit::NotProven,

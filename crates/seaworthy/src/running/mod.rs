@@ -33,6 +33,7 @@ use self::display::Display;
 pub(crate) use self::signals::Signals;
 use crate::cli::Output;
 use crate::command_error::CommandError;
+use crate::commands::repair_command;
 use crate::exit::Exit;
 use crate::runtime;
 use crate::ui::Ui;
@@ -107,7 +108,7 @@ async fn conduct<W: Work>(order: Order<W>, traces: Traces, ui: &Ui) -> Result<To
     let Order { folder, plan, until, work, secrets, claim } = order;
     let claim = claim.map_or_else(|| self::claim(&folder, &rerun(&plan)), Ok)?;
     let session = Session::begin(claim, Durability::Synced, vec![display.observer()], clock)
-        .map_err(|error| unopened(&error))?;
+        .map_err(|error| unopened(&error, &folder))?;
     for (name, secret) in &secrets {
         let hidden = session.ledger.recorder().hide(name.as_str(), secret);
         hidden.map_err(|error| CommandError::new(Exit::Usage, &error))?;
@@ -137,7 +138,8 @@ async fn conduct<W: Work>(order: Order<W>, traces: Traces, ui: &Ui) -> Result<To
 /// Takes the right to run on a cluster, or says who has it.
 pub(crate) fn claim(folder: &StateFolder, command: &str) -> Result<Claim, CommandError> {
     let who = Claimant { pid: std::process::id(), host: host(), command: command.to_owned() };
-    Claim::take(folder, who, Clock::real(), &Chance::real()).map_err(|error| unopened(&error))
+    Claim::take(folder, who, Clock::real(), &Chance::real())
+        .map_err(|error| unopened(&error, folder))
 }
 
 /// Returns the command as people would give it.
@@ -145,14 +147,20 @@ fn rerun(plan: &Plan) -> String {
     plan.rerun.clone().unwrap_or_else(|| format!("seaworthy {}", plan.command))
 }
 
-fn unopened(error: &SessionError) -> CommandError {
+/// Says why no run can be opened, and what to do about it.
+pub(crate) fn unopened(error: &SessionError, folder: &StateFolder) -> CommandError {
     match error {
         SessionError::Lock(LockError::Held { .. }) => CommandError::new(Exit::Usage, error)
             .hint("wait until it is over, or end it; a run that died holds nothing"),
-        SessionError::Read(_) | SessionError::History(_) | SessionError::Foreign { .. } => {
-            CommandError::new(Exit::Internal, error).hint(
-                "put the journal back as it was: without it nobody knows which calls were made",
-            )
+        error if error.is_broken_journal() => {
+            let refusal = CommandError::new(Exit::Internal, error)
+                .hint("nothing was done: without this journal nobody knows which calls were made");
+            match error.run().map(|run| repair_command(&folder.run(run))) {
+                Some(repair) => refusal.hint(format!(
+                    "put it back as it was, or `{repair}` sets it aside: then the next run looks"
+                )),
+                None => refusal,
+            }
         }
         _ => CommandError::new(Exit::Internal, error),
     }

@@ -3,7 +3,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Read as _;
-use std::os::fd::AsFd as _;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
@@ -158,7 +158,10 @@ fn the_second_ctrl_c_does_not_wait() {
     let resumed = dock.run();
     let text = stderr(&resumed);
     assert_eq!(resumed.status.code(), Some(0), "{text}");
-    assert!(text.contains("Settled the call"), "it looked before it called: {text}");
+    assert!(
+        text.contains("Settled lay plank slipway, left in doubt by an earlier run"),
+        "it looked before it called: {text}"
+    );
     let died = RunOutcome::Interrupted { how: Interruption::Died };
     assert_eq!(dock.outcome(0), Some(died), "the next run has ended it");
     assert!(dock.is_whole());
@@ -193,6 +196,76 @@ fn a_second_run_is_kept_out_and_told_by_whom() {
     assert!(dock.is_whole());
 }
 
+/// Without its lock another run may have begun; without its journal nobody would
+/// know what it has done.
+#[test]
+fn a_run_stops_before_the_next_call_where_its_lock_or_its_state_is_gone() {
+    for lost in ["state/lock", "state"] {
+        let dock = Drydock::new();
+        let child = dock.start_until(5);
+        let path = dock.folder.path().join(lost);
+        if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) }.unwrap();
+        let output = child.wait_with_output().unwrap();
+        let text = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{text}");
+        assert!(text.contains("was removed or replaced during the run"), "{text}");
+        assert!(!dock.is_whole(), "{lost}: it went on: {text}");
+        assert_eq!(dock.run().status.code(), Some(0), "the next one looks and goes on");
+        assert!(dock.is_whole());
+    }
+}
+
+#[test]
+fn a_broken_journal_is_set_aside_by_the_command_that_the_refusal_names() {
+    let dock = Drydock::new();
+    let mut child = dock.start_until(6);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let journal = dock.journals().remove(0);
+    let mut broken = fs::read(&journal).unwrap();
+    let at = broken.len() / 2;
+    broken[at] ^= 1;
+    fs::write(&journal, &broken).unwrap();
+    let refused = dock.run();
+    let text = stderr(&refused);
+    assert_eq!(refused.status.code(), Some(1), "{text}");
+    let (_, rest) = text.split_once("or `seaworthy report repair ").expect("it names a way on");
+    let (run, _) = rest.split_once('`').unwrap();
+    let place = Workplace::new();
+    let repaired = place.run(["report", "repair", run]);
+    assert_eq!(repaired.exit, 0, "{repaired}");
+    let kept = journal.with_file_name("journal.broken.jsonl");
+    assert_eq!(fs::read(&kept).unwrap(), broken, "it is kept as evidence");
+    let resumed = dock.run();
+    let text = stderr(&resumed);
+    assert_eq!(resumed.status.code(), Some(0), "{text}");
+    assert!(text.contains("was set aside: what it did is found out by looking"), "{text}");
+    assert!(dock.is_whole());
+    assert_eq!(dock.run().status.code(), Some(0), "and the runs after it fit, too");
+    let again = place.run(["report", "repair", run]);
+    assert_eq!(again.exit, 2, "{again}");
+    let sound = dock.journals().pop().unwrap();
+    let sound = place.run(["report", "repair", &sound.display().to_string()]);
+    assert_eq!(sound.exit, 2, "{sound}");
+    assert!(sound.stderr.contains("is sound: nothing was changed"), "{sound}");
+}
+
+#[test]
+fn report_verify_refuses_what_follows_the_end_of_a_run() {
+    let dock = Drydock::new();
+    assert_eq!(dock.run().status.code(), Some(0));
+    let journal = dock.journals().remove(0);
+    let path = journal.display().to_string();
+    let place = Workplace::new();
+    assert_eq!(place.run(["report", "verify", &path]).exit, 0);
+    let mut text = fs::read(&journal).unwrap();
+    text.extend(b"garbage\n");
+    fs::write(&journal, text).unwrap();
+    let ran = place.run(["report", "verify", &path]);
+    assert_eq!(ran.exit, 3, "{ran}");
+    assert!(ran.stderr.contains("8 bytes follow the end of the run"), "{ran}");
+}
+
 #[test]
 fn a_run_goes_on_when_nobody_reads_it_any_more() {
     let dock = Drydock::new();
@@ -202,6 +275,40 @@ fn a_run_goes_on_when_nobody_reads_it_any_more() {
     assert!(dock.is_whole(), "{status}");
     assert_eq!(dock.outcome(0), Some(RunOutcome::Proven));
     assert_eq!(status.code(), Some(0));
+}
+
+/// Returns a pipe that takes no byte more, and the end that nobody reads.
+fn full_pipe() -> (OwnedFd, OwnedFd) {
+    let (reading, writing) = rustix::pipe::pipe().unwrap();
+    rustix::io::ioctl_fionbio(&writing, true).unwrap();
+    while rustix::io::write(&writing, &[b' '; 4096]).is_ok() {}
+    rustix::io::ioctl_fionbio(&writing, false).unwrap();
+    (reading, writing)
+}
+
+#[test]
+fn a_finished_run_ends_where_nobody_reads_its_words() {
+    let dock = Drydock::new();
+    let (_unread, full) = full_pipe();
+    let status = dock.command().stderr(full).status().unwrap();
+    assert_eq!(status.code(), Some(0));
+    assert!(dock.is_whole());
+    assert!(dock.journals()[0].with_file_name("REPORT.html").exists());
+}
+
+#[test]
+fn the_second_ctrl_c_ends_a_run_whose_words_nobody_reads() {
+    let dock = Drydock::new();
+    let (_unread, full) = full_pipe();
+    let mut child = dock.command().stderr(full).spawn().unwrap();
+    while dock.events() < 4 {
+        pause(2);
+    }
+    send(&child, Signal::INT);
+    // Two signals that come together count as one.
+    pause(30);
+    send(&child, Signal::INT);
+    assert_eq!(child.wait().unwrap().code(), Some(5));
 }
 
 #[test]
