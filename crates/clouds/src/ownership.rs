@@ -10,6 +10,9 @@ pub type Labels = BTreeMap<String, String>;
 /// The label that everything carries that was made for a cluster.
 pub const CLUSTER_ID: &str = "seaworthy.dev/cluster-id";
 
+/// The label with the cluster's name: for people, and to find a cluster whose id is lost.
+pub(crate) const CLUSTER_NAME: &str = "seaworthy.dev/cluster";
+
 /// Whose something is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ownership {

@@ -104,6 +104,11 @@ impl TargetArgs {
         }
     }
 
+    /// Whether a rehearsed cluster is meant.
+    pub(crate) fn is_rehearsal(&self) -> bool {
+        self.rehearsal
+    }
+
     /// Whether no cluster is named, and none lies here.
     pub(crate) fn names_nothing(&self) -> bool {
         self.file.is_none() && !self.rehearsal && !self.file().exists()

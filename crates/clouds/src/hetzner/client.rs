@@ -37,6 +37,12 @@ impl Hetzner {
         Ok(Self { http: Http::new(settings)?, cluster })
     }
 
+    /// Returns the same project, seen as another cluster's.
+    #[must_use]
+    pub fn seen_as(&self, cluster: ClusterId) -> Self {
+        Self { http: self.http.clone(), cluster }
+    }
+
     /// Returns the cluster that everything is made for.
     pub fn cluster(&self) -> ClusterId {
         self.cluster

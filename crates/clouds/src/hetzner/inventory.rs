@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use super::query::Query;
 use super::{
     AppliedTo, Firewall, Hetzner, HetznerError, Id, Kind, LoadBalancer, Network, Ours,
     PlacementGroup, Proof, Resource, Server, SshKey, Volume,
 };
+use crate::ownership::CLUSTER_NAME;
 use crate::{Item, Labels, Ownership};
 
 /// All that is provably a cluster's, and what stands in the way of taking it down.
@@ -109,14 +111,39 @@ impl Hetzner {
         Ok(holders)
     }
 
+    /// Returns what carries the name of a cluster on its label and is not ours:
+    /// another cluster of that name, or this one, whose id is lost.
+    pub async fn namesakes(&self, cluster: &str) -> Result<Vec<Holder>, HetznerError> {
+        let mut found = self.labelled::<Server>(cluster).await?;
+        found.extend(self.labelled::<LoadBalancer>(cluster).await?);
+        found.extend(self.labelled::<Volume>(cluster).await?);
+        found.extend(self.labelled::<Firewall>(cluster).await?);
+        found.extend(self.labelled::<Network>(cluster).await?);
+        found.extend(self.labelled::<PlacementGroup>(cluster).await?);
+        found.extend(self.labelled::<SshKey>(cluster).await?);
+        found.retain(|it| it.ownership != Ownership::Ours);
+        Ok(found)
+    }
+
+    async fn labelled<R: Resource>(&self, cluster: &str) -> Result<Vec<Holder>, HetznerError> {
+        let query = Query::default().with("label_selector", format!("{CLUSTER_NAME}={cluster}"));
+        let attempt = format!("look for {}s of {cluster}", R::KIND);
+        let mut found = self.list::<R>(&attempt, query).await?;
+        found.retain(|it| it.labels().get(CLUSTER_NAME).is_some_and(|name| name == cluster));
+        Ok(found.into_iter().map(|it| self.holder(&it)).collect())
+    }
+
     async fn all_names<R: Resource>(&self) -> Result<Vec<Holder>, HetznerError> {
-        let holder = |it: R| Holder {
+        Ok(self.all::<R>().await?.into_iter().map(|it| self.holder(&it)).collect())
+    }
+
+    fn holder<R: Resource>(&self, it: &R) -> Holder {
+        Holder {
             kind: R::KIND,
             id: it.id().number(),
             name: it.name().to_owned(),
             ownership: Ownership::of(it.labels(), self.cluster()),
-        };
-        Ok(self.all::<R>().await?.into_iter().map(holder).collect())
+        }
     }
 
     fn proof(&self, labels: &Labels) -> Option<Proof> {

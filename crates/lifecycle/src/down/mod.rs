@@ -10,6 +10,6 @@ mod table;
 mod work;
 mod zero;
 
-pub use release::{MACHINES_TABLE, Release, machines, plan_of_machines};
+pub use release::{MACHINES_TABLE, MachineSeen, Release, machines, plan_of_machines};
 pub use table::{TABLE, plan};
 pub use work::Down;

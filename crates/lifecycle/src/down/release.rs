@@ -9,16 +9,18 @@
 //! A machine that runs Talos in a container ends with its reset, and only
 //! whoever has started it can start it again.
 
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use engine::{ActError, Check, Eyes, Hands, Pace, Sight, Work};
 use events::{
-    Cause, CheckName, ClusterId, Digest, Evidence, Failure, Made, NextStep, Plan, Reach, Unit,
-    Verdict,
+    Cause, CheckName, ClusterId, Digest, Evidence, Failure, History, Made, NextStep, Plan, Reach,
+    Unit, Verdict,
 };
 use futures::future::join_all;
-use talos::client::{Afterwards, ClientError, Reset};
+use talos::client::{Afterwards, ClientError, Node, Reset};
+use talos::credentials::Identity;
 use talos::probe::{Mode, Owner, Sighting};
 use talos::secrets::Bundle;
 
@@ -71,12 +73,65 @@ pub fn plan_of_machines(cluster: &str, id: ClusterId, tool: &str, speed: Option<
     }
 }
 
-/// Looks at all machines of a cluster at once, without changing anything.
-pub async fn machines(site: &Site) -> Result<Vec<(String, Sighting)>, Box<Cause>> {
+/// A machine, and what `down` would do to it.
+#[derive(Clone, Debug)]
+pub struct MachineSeen {
+    /// Its node.
+    pub name: String,
+    /// Where it is.
+    pub address: Ipv4Addr,
+    /// What it showed.
+    pub sighting: Sighting,
+    /// The disk that would be wiped, where the machine has told.
+    pub disk: Option<String>,
+}
+
+impl MachineSeen {
+    /// Returns whether `down` would wipe it.
+    pub fn is_ours(&self) -> bool {
+        self.sighting.mode == Mode::Configured(Owner::Us)
+    }
+
+    /// Returns whether there is nothing of a cluster on it.
+    pub fn is_empty(&self) -> bool {
+        self.sighting.mode == Mode::Maintenance
+    }
+}
+
+/// Looks at all machines of a cluster at once, without changing anything: those
+/// of the file, and those that earlier runs may have given a config.
+pub async fn machines(site: &Site, past: &History) -> Result<Vec<MachineSeen>, Box<Cause>> {
     let bundle = bundle::find(site)?;
-    let berths = site.plan.nodes.iter().map(Berth::of).collect();
-    let seen = look_at(berths, bundle.as_ref()).await;
-    Ok(seen.into_iter().map(|(berth, sighting)| (berth.name, sighting)).collect())
+    let seen = look_at(berths(site, Berth::maybe_in(past)), bundle.as_ref()).await;
+    let identity =
+        bundle.map(|bundle| site.keep_bundle(bundle).map(|()| site.talos_admin().clone()));
+    let identity = identity.and_then(Result::ok);
+    let machines = seen.into_iter().map(async |(Berth { name, address }, sighting)| {
+        let mut machine = MachineSeen { name, address, sighting, disk: None };
+        if let Some(identity) = identity.as_ref().filter(|_| machine.is_ours()) {
+            machine.disk = system_disk(address, identity).await;
+        }
+        machine
+    });
+    Ok(join_all(machines).await)
+}
+
+/// A machine that does not say in time which disk is its own is wiped all the same.
+async fn system_disk(address: Ipv4Addr, identity: &Identity) -> Option<String> {
+    let node = Node::at(SocketAddr::new(address.into(), Node::PORT));
+    let asked = async { node.authenticated(identity).await?.system_disk().await };
+    tokio::time::timeout(SHORTEST, asked).await.ok()?.ok()?
+}
+
+/// Returns where the file wants nodes, and where else they were.
+fn berths(site: &Site, known: Vec<Berth>) -> Vec<Berth> {
+    let mut berths: Vec<_> = site.plan.nodes.iter().map(Berth::of).collect();
+    for known in known {
+        if berths.iter().all(|berth| berth.address != known.address) {
+            berths.push(known);
+        }
+    }
+    berths
 }
 
 async fn look_at(berths: Vec<Berth>, bundle: Option<&Bundle>) -> Vec<(Berth, Sighting)> {
@@ -168,13 +223,7 @@ impl Release {
     /// config when it named them.
     async fn seen(&self, eyes: &Eyes) -> Result<Vec<(Berth, Sighting)>, Box<Cause>> {
         let bundle = bundle::find(&self.site)?;
-        let mut berths: Vec<_> = self.site.plan.nodes.iter().map(Berth::of).collect();
-        for known in Berth::maybe_known(eyes) {
-            if berths.iter().all(|berth| berth.address != known.address) {
-                berths.push(known);
-            }
-        }
-        Ok(look_at(berths, bundle.as_ref()).await)
+        Ok(look_at(berths(&self.site, Berth::maybe_known(eyes)), bundle.as_ref()).await)
     }
 
     /// Says whose the machines are. Without the bundle that their configs were

@@ -1,17 +1,20 @@
 //! `down`: takes a cluster away, and proves that nothing is left.
 
-use std::io::Write as _;
+mod confirmation;
+mod lost_state;
+mod machines;
+mod resources;
+
 use std::sync::Arc;
 
 use clap::Args;
-use clouds::Cloud as _;
 use clouds::hetzner::Hetzner;
-use engine::Until;
+use engine::{Claim, Until};
+use events::ClusterId;
 use lifecycle::down::{self, Down, Release};
-use lifecycle::{Ground, Site};
-use talos::probe::{Mode, Owner};
+use lifecycle::{Ground, Invocation};
 
-use crate::cli::{Output, Shared};
+use crate::cli::Shared;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::running::{self, Order};
@@ -20,9 +23,10 @@ use crate::ui::Ui;
 
 /// Take a cluster away, and prove that nothing of it is left
 ///
-/// Removes only what provably is this cluster's: what carries its id, and what
-/// its own controllers have made. Then takes the inventory again. Machines that
-/// were there before are wiped, and wait for a config again.
+/// Shows what would be removed and asks for the cluster's name first. Removes
+/// only what provably is this cluster's: what carries its id, and what its own
+/// controllers have made. Then takes the inventory again. Machines that were
+/// there before are wiped, and wait for a config again.
 #[derive(Args, Debug)]
 pub(crate) struct DownArgs {
     #[command(flatten)]
@@ -31,35 +35,80 @@ pub(crate) struct DownArgs {
     /// Only show what would be removed
     #[arg(long)]
     dry_run: bool,
+
+    /// Remove without asking; needed where there is no terminal
+    #[arg(long, conflicts_with = "dry_run")]
+    yes: bool,
+
+    /// The id that the cluster's resources carry, if the cluster's state is lost
+    #[arg(long, value_name = "UUID", conflicts_with = "rehearsal")]
+    adopt_id: Option<ClusterId>,
 }
 
 pub(crate) fn run(args: &DownArgs, shared: &Shared, ui: &Ui) -> Result<(), CommandError> {
-    let target = args.target.open(&[], shared, ui)?;
-    let told = match &target.site.ground {
-        Ground::Hetzner(hetzner) if args.dry_run => return show(hetzner, ui),
-        Ground::Machines(_) if args.dry_run => return show_machines(&target.site, ui),
+    if args.target.is_rehearsal() {
+        return of_rehearsal(args, shared, ui);
+    }
+    let sight = args.target.look(&[], shared, ui)?;
+    let site = sight.site?;
+    let called = site.invocation.clone();
+    let asked = Asked { args, shared, ui, called, cluster: site.plan.cluster.as_str() };
+    match &site.ground {
         Ground::Hetzner(hetzner) => {
-            let hetzner = hetzner.clone();
-            running::run(order(target, hetzner), ui)
+            resources::remove(&asked, hetzner, &sight.state, sight.is_known)
         }
-        Ground::Machines(_) => running::run(release(target), ui),
+        Ground::Machines(_) => machines::release(&asked, &site, &sight.state, sight.is_known),
+    }
+}
+
+/// What `down` was asked to do.
+struct Asked<'a> {
+    args: &'a DownArgs,
+    shared: &'a Shared,
+    ui: &'a Ui,
+    called: Invocation,
+    cluster: &'a str,
+}
+
+impl Asked<'_> {
+    /// Opens the cluster's state, and makes it where there is none.
+    fn open(&self) -> Result<Target, CommandError> {
+        self.args.target.open(&[], self.shared, self.ui)
+    }
+
+    /// Returns the command as it was given.
+    fn command(&self) -> String {
+        let adopted = self.args.adopt_id.map(|id| format!(" --adopt-id {id}"));
+        let yes = if self.args.yes { " --yes" } else { "" };
+        self.called.on_cluster(&format!("down{}{yes}", adopted.unwrap_or_default()))
+    }
+}
+
+/// A rehearsed cluster costs nothing and holds nothing: nobody is asked.
+fn of_rehearsal(args: &DownArgs, shared: &Shared, ui: &Ui) -> Result<(), CommandError> {
+    let target = args.target.open(&[], shared, ui)?;
+    let Ground::Hetzner(hetzner) = target.site.ground.clone() else {
+        return Err(CommandError::say(Exit::Internal, "only Hetzner is rehearsed"));
     };
-    told.map(|_| ())
+    if args.dry_run {
+        return resources::show(&resources::inventory(&hetzner)?, ui);
+    }
+    running::run(order(target, hetzner), ui).map(|_| ())
 }
 
 /// Returns the order to wipe the machines of a cluster.
-fn release(target: Target) -> Order<Release> {
+fn release(target: Target, claim: Claim, command: String) -> Order<Release> {
     let Target { cluster, folder, site, token, speed, .. } = target;
     let (name, tool) = (cluster.name.to_string(), env!("CARGO_PKG_VERSION"));
     let mut plan = down::plan_of_machines(&name, folder.cluster(), tool, speed);
-    plan.rerun = Some(site.invocation.on_cluster("down"));
+    plan.rerun = Some(command);
     Order {
         plan,
         work: Arc::new(Release::new(site)),
         folder,
         until: Until::TheEnd,
         secrets: target::secrets(token),
-        claim: None,
+        claim: Some(claim),
     }
 }
 
@@ -77,48 +126,4 @@ pub(crate) fn order(target: Target, hetzner: Hetzner) -> Order<Down> {
         secrets: target::secrets(token),
         claim: None,
     }
-}
-
-fn show(hetzner: &Hetzner, ui: &Ui) -> Result<(), CommandError> {
-    let runtime = tokio::runtime::Runtime::new()?;
-    let items = runtime.block_on(hetzner.inventory());
-    let items = items.map_err(|error| CommandError::new(Exit::Refused, &error))?;
-    match ui.output() {
-        Output::Json => {
-            let record = |item: &clouds::Item| serde_json::json!({ "kind": item.kind(), "id": item.id(), "name": item.name(), "because": item.proof() });
-            ui.json(&items.iter().map(record).collect::<Vec<_>>())?;
-        }
-        Output::Text => {
-            let mut out = ui.stdout();
-            for item in &items {
-                let (kind, name) = (item.kind(), item.name());
-                writeln!(out, "  - {kind:<15} {name:<24} {}  {}", item.id(), item.proof())?;
-            }
-            writeln!(out, "{} to remove, nothing was removed", items.len())?;
-        }
-    }
-    Ok(())
-}
-
-fn show_machines(site: &Site, ui: &Ui) -> Result<(), CommandError> {
-    let runtime = tokio::runtime::Runtime::new()?;
-    let seen = runtime.block_on(down::machines(site));
-    let seen = seen.map_err(|cause| CommandError::say(Exit::Usage, cause.message))?;
-    let is_ours = |mode: &Mode| *mode == Mode::Configured(Owner::Us);
-    if ui.output() == Output::Json {
-        let record = |(name, sighting): &(String, talos::probe::Sighting)| {
-            serde_json::json!({
-                "name": name, "mode": sighting.mode.word(), "reset": is_ours(&sighting.mode),
-            })
-        };
-        return Ok(ui.json(&seen.iter().map(record).collect::<Vec<_>>())?);
-    }
-    let mut out = ui.stdout();
-    for (name, sighting) in &seen {
-        let verb = if is_ours(&sighting.mode) { "reset" } else { "leave" };
-        writeln!(out, "{verb}  {name:<24} {}", sighting.means())?;
-    }
-    let count = seen.iter().filter(|(_, sighting)| is_ours(&sighting.mode)).count();
-    writeln!(out, "{count} to reset, nothing was reset")?;
-    Ok(())
 }

@@ -219,6 +219,8 @@ fn begin(rehearsed: &Rehearsed, args: &RehearseArgs) -> Result<World, CommandErr
     for fault in &args.faults {
         command.args(["--fault", fault.name]);
     }
+    // A world needs nothing of the environment, least of all real credentials.
+    command.env_clear();
     // Ctrl-C is for the run, not for the world.
     command.process_group(0).stdin(Stdio::null());
     command.stdout(out.try_clone()?).stderr(out);

@@ -209,12 +209,12 @@ fn a_wrong_bundle_is_named(yard: &Yard) {
     told(&ran, 3, &["error[SW0210]", "is another one than before", "was signed with the key"]);
     told(&ran, 3, &["cp-1", "nothing was sent to any machine"]);
     assert_eq!(yard.changes(), Vec::<String>::new(), "{ran}");
-    let ran = yard.workplace.run(["down"]);
+    let ran = yard.workplace.run(["down", "--yes"]);
     told(&ran, 6, &["error[SW0210]", "is another one than before", "nothing was reset"]);
     fs::write(&bundle, "broken: [").unwrap();
     told(&yard.up(&[]), 3, &["error[SW0210]", "secrets.yaml cannot be used"]);
     fs::remove_file(&bundle).unwrap();
-    told(&yard.workplace.run(["down"]), 6, &["error[SW0210]", "secrets.yaml is missing"]);
+    told(&yard.workplace.run(["down", "--yes"]), 6, &["error[SW0210]", "secrets.yaml is missing"]);
     let ran = yard.workplace.run(["talos", "gen", "--out", "lost"]);
     told(&ran, 2, &["secrets.yaml is missing, and the cluster has been worked on"]);
     events::private::write(&bundle, &kept).unwrap();
@@ -257,6 +257,10 @@ fn another_card_is_another_machine(yard: &Yard) {
 }
 
 fn machines_are_released(yard: &Yard) {
+    let ran = yard.workplace.run(["down", "--yes", "--state-dir", "elsewhere"]);
+    told(&ran, 6, &["there is no state of yard in elsewhere/yard", "nothing was wiped"]);
+    let ran = yard.workplace.run(["down"]);
+    told(&ran, 2, &["wipes 2 system disks", "needs a confirmation"]);
     let ran = yard.workplace.run(["down", "--dry-run"]);
     assert_eq!(ran.exit, 0, "{ran}");
     assert!(ran.stdout.ends_with("2 to reset, nothing was reset\n"), "{ran}");
@@ -265,11 +269,11 @@ fn machines_are_released(yard: &Yard) {
     let alone = yard.file.lines().filter(|line| !line.contains("w-1") && !line.contains("pools:"));
     yard.workplace.write("cluster.yaml", alone.collect::<Vec<_>>().join("\n"));
     fs::remove_file(yard.workplace.path().join("network.yaml")).unwrap();
-    let ran = yard.workplace.run(["down"]);
+    let ran = yard.workplace.run(["down", "--yes"]);
     told(&ran, 0, &["2 to reset", "nothing is left"]);
     until(|| !["cp-1", "w-1"].iter().any(|name| yard.node(name).is_running()));
     assert!(yard.node(SPARE).is_running(), "it is nobody's");
-    let again = yard.workplace.run(["down"]);
+    let again = yard.workplace.run(["down", "--yes"]);
     told(&again, 0, &["0 to reset", "nothing is left"]);
 }
 

@@ -11,6 +11,7 @@ mod cluster_file;
 mod delete;
 mod detour;
 mod differences;
+mod down;
 mod endless_input;
 mod envelope;
 mod examples;

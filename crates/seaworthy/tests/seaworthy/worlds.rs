@@ -172,3 +172,34 @@ fn rehearse_takes_its_flags_in_any_order() {
     }
     assert!(!place.path().join(".seaworthy").exists());
 }
+
+/// Whoever rehearses may have a real token at hand; the simulator has no use for it.
+#[cfg(target_os = "linux")]
+#[test]
+fn rehearse_keeps_the_environment_from_the_simulator() {
+    let stage = Stage::new();
+    let mut command = stage.command(&["--keep", "--speed", "200", "--until", "preflight"]);
+    let (exit, text) = told(&command.env("HCLOUD_TOKEN", "a-real-token").output().unwrap());
+    assert_eq!(exit, 0, "{text}");
+    let world = stage.place.read(".seaworthy/demo.rehearsal-1/world.json");
+    let world: serde_json::Value = serde_json::from_str(&world).unwrap();
+    let given = fs::read(format!("/proc/{}/environ", world["pid"])).unwrap();
+    assert_eq!(String::from_utf8_lossy(&given), "");
+}
+
+/// A file that cannot be written whole leaves nothing: it may hold keys.
+#[test]
+fn rehearse_leaves_no_partial_files_on_a_full_disk() {
+    let place = Workplace::new();
+    let binary = env!("CARGO_BIN_EXE_seaworthy");
+    let mut shell = Command::new("/bin/sh");
+    let script = format!("trap '' XFSZ; ulimit -f 0; exec {binary} rehearse --until preflight");
+    shell.args(["-c", &script]).current_dir(place.path()).env_clear().env("HOME", place.path());
+    let (exit, text) = told(&shell.stdin(Stdio::null()).output().unwrap());
+    assert_eq!(exit, 1, "{text}");
+    for folder in [".seaworthy", ".seaworthy/demo.rehearsal-1"] {
+        let entries = fs::read_dir(place.path().join(folder)).unwrap();
+        let names: Vec<_> = entries.map(|it| it.unwrap().file_name()).collect();
+        assert!(names.iter().all(|it| !it.to_string_lossy().ends_with(".partial")), "{names:?}");
+    }
+}

@@ -33,6 +33,9 @@ impl FromStr for Ttl {
         match seconds {
             Some(seconds @ 1..=LONGEST) => Ok(Self(Duration::from_secs(seconds))),
             Some(_) => Err("it has to be between a minute and 3650d".to_owned()),
+            None if text.strip_suffix('s').is_some_and(|it| it.parse::<u64>().is_ok()) => {
+                Err("seconds are too short: give minutes, hours or days, such as `45m`".to_owned())
+            }
             None => Err("expected a number with a unit, such as `45m`, `12h` or `30d`".to_owned()),
         }
     }
@@ -51,6 +54,7 @@ mod tests {
         for text in ["3651d", "0h", "99999999999999h"] {
             assert!(seconds(text).unwrap_err().contains("between"), "{text}");
         }
+        assert!(seconds("1s").unwrap_err().starts_with("seconds are too short"));
         for text in ["", "h", "12", "-1h", "1h30m", "99999999999999999999h"] {
             assert!(seconds(text).unwrap_err().starts_with("expected a number"), "{text}");
         }

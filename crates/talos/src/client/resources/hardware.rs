@@ -6,6 +6,7 @@ use super::super::{Client, ClientError, Reason};
 use super::{Kind, Resource};
 
 const DISKS: Kind = Kind { namespace: "runtime", name: "Disks.block.talos.dev" };
+const SYSTEM_DISKS: Kind = Kind { namespace: "runtime", name: "SystemDisks.block.talos.dev" };
 const LINKS: Kind = Kind { namespace: "network", name: "LinkStatuses.net.talos.dev" };
 
 /// A network card, or something like it.
@@ -63,11 +64,29 @@ struct DiskSpec {
     readonly: bool,
 }
 
+/// The disk that Talos runs from.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct SystemDiskSpec {
+    #[serde(rename = "devPath")]
+    dev_path: String,
+}
+
 impl Client {
     /// Lists the network cards, and what is like them.
     pub async fn links(&self) -> Result<Vec<Link>, ClientError> {
         self.ask("list the network links", async {
             self.list(LINKS).await?.into_iter().map(Link::of).collect()
+        })
+        .await
+    }
+
+    /// Returns the path of the disk that Talos runs from; none in a container.
+    pub async fn system_disk(&self) -> Result<Option<String>, ClientError> {
+        self.ask("look for the system disk", async {
+            let found = self.list(SYSTEM_DISKS).await?.into_iter().next();
+            let spec = found.map(|it| it.read::<SystemDiskSpec>()).transpose()?;
+            Ok(spec.map(|it| it.dev_path).filter(|path| !path.is_empty()))
         })
         .await
     }
