@@ -408,6 +408,16 @@ fn node_cases() -> Vec<Case> {
         case(Rule::ForeignKey, PROXMOX, &[("count: 2,", "count: 2, type: cax21,")]),
         case(Rule::ForeignKey, HETZNER, &[("type: cax21", "type: cax21, cores: 4")]),
         case(Rule::ForeignKey, HETZNER, &[("type: cax11", "type: cax11, vip: 10.0.64.5")]),
+        case(
+            Rule::ForeignKey,
+            HETZNER,
+            &[("type: cax11", "type: cax11, install: { disk: /dev/sda }")],
+        ),
+        case(
+            Rule::ForeignKey,
+            HETZNER,
+            &[("v1.14.1 }", "v1.14.1, install: { diskSelector: { type: ssd } } }")],
+        ),
         case(Rule::ForeignKey, MACHINES, &[("  addons:", "  firewall: {}\n  addons:")]),
         case(
             Rule::ForeignKey,

@@ -1,5 +1,7 @@
 //! The leaves of the JSON Schema, and values to write there.
 
+use std::fmt;
+
 use serde_json::{Map, Value, json};
 
 /// A place in a cluster file that holds a value, and what the schema says of it.
@@ -28,6 +30,7 @@ const TEXTS: &[&str] = &[
     "4m",
     "25m",
     "7s",
+    "1s",
     "10.64.0.0/16",
     "10.0.128.0/18",
     "10.0.96.0/20",
@@ -60,7 +63,6 @@ const TEXTS: &[&str] = &[
     "another.pem",
     "another.key",
     "another.crt",
-    "another-rsa.key",
     "another.login",
     "another_hosts",
     "another_id",
@@ -102,9 +104,10 @@ fn resolve<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
 }
 
 impl Leaf {
-    /// Returns whether the values are all there are, so that each has to mean something else.
+    /// Returns whether each value has to mean something else.
     pub(super) fn is_enumerated(&self) -> bool {
-        self.schema["type"] == "boolean" || self.schema.get("enum").is_some()
+        let kind = &self.schema["type"];
+        kind == "boolean" || kind == "integer" || self.schema.get("enum").is_some()
     }
 
     /// Returns whether there is just one value.
@@ -115,6 +118,16 @@ impl Leaf {
     /// Returns values to write there.
     pub(super) fn values(&self) -> Vec<Value> {
         values(&self.schema)
+    }
+}
+
+impl fmt::Display for Leaf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let step = |step: &Step| match step {
+            Step::Key { key, .. } => key.clone(),
+            Step::Each => "*".to_owned(),
+        };
+        f.write_str(&self.path.iter().map(step).collect::<Vec<_>>().join("."))
     }
 }
 
@@ -180,7 +193,8 @@ fn with(mut place: Vec<String>, key: String) -> Vec<String> {
     place
 }
 
-fn at<'a>(file: &'a Value, place: &[String]) -> Option<&'a Value> {
+/// Returns what a file holds at a place.
+pub(super) fn at<'a>(file: &'a Value, place: &[String]) -> Option<&'a Value> {
     place.iter().try_fold(file, |value, key| match value {
         Value::Array(items) => items.get(key.parse::<usize>().ok()?),
         value => value.get(key),

@@ -3,11 +3,13 @@
 
 mod leaves;
 
-use std::collections::BTreeSet;
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
 
+use ::talos::config::{InlineManifest, RegistryAccess};
 use ::talos::secrets::Bundle;
 use engine::Chance;
 use events::{Clock, ClusterId};
@@ -17,7 +19,7 @@ use rand::rngs::StdRng;
 use serde_json::{Value, json};
 use spec::{By, Cluster, Plan};
 
-use self::leaves::{Leaf, leaves, places, written};
+use self::leaves::{Leaf, at, leaves, places, written};
 use crate::referenced_files::ReferencedFiles;
 use crate::{git_access, target, test_keys};
 
@@ -29,84 +31,115 @@ const BASES: [(&str, &str); 2] =
 fn every_key_of_the_schema_changes_what_is_built() {
     let folder = tempfile::tempdir().unwrap();
     write_files(folder.path());
-    let bases: Vec<(&str, Value)> = BASES
-        .iter()
-        .map(|(name, text)| (*name, spec::parse_yaml(text).expect("a document")))
-        .collect();
-    for (name, base) in &bases {
-        assert!(built(base, folder.path()).is_ok(), "{name}: {:?}", built(base, folder.path()));
-    }
     let leaves = leaves(&spec::json_schema());
+    assert!(leaves.len() > 100, "only {} leaves were found", leaves.len());
+    let wrong = without_effect(&leaves, |file| built(file, folder.path()));
+    assert!(wrong.is_empty(), "keys without an effect:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_key_that_is_read_and_dropped_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    write_files(folder.path());
+    let dropping = |file: &Value| {
+        let mut file = file.clone();
+        let hetzner = file.pointer_mut("/spec/cloud/hetzner").and_then(Value::as_object_mut);
+        hetzner.map(|it| it.remove("publicIPv6"));
+        built(&file, folder.path())
+    };
+    let mut leaves = leaves(&spec::json_schema());
+    leaves.retain(|leaf| leaf.to_string().starts_with("spec.cloud.hetzner."));
+    let wrong = without_effect(&leaves, dropping);
+    assert_eq!(wrong, ["spec.cloud.hetzner.publicIPv6 (hetzner)", "spec.cloud.hetzner.publicIPv6"]);
+}
+
+/// Returns the keys that are taken somewhere and change nothing there, and those that
+/// nothing takes.
+fn without_effect(leaves: &[Leaf], build: impl Fn(&Value) -> Result<Built, String>) -> Vec<String> {
+    let bases = BASES.map(|(name, text)| {
+        let file = spec::parse_yaml(text).expect("a document");
+        let built = build(&file).unwrap_or_else(|error| panic!("{name}: {error}"));
+        (name, file, built)
+    });
     let mut wrong = Vec::new();
     for leaf in leaves.iter().filter(|leaf| !leaf.is_constant()) {
-        let acts = bases.iter().any(|(_, base)| acts(leaf, base, folder.path(), &mut wrong));
+        let mut acts = false;
+        for (name, file, base) in &bases {
+            for place in places(file, &leaf.path) {
+                match effect(leaf, file, base, &place, &build) {
+                    Effect::Some => acts = true,
+                    Effect::None => wrong.push(format!("{} ({name})", place.join("."))),
+                    Effect::Refused => {}
+                }
+            }
+        }
         if !acts {
-            wrong.push(format!("{:?} changes nothing, or no value was taken", leaf.path));
+            wrong.push(leaf.to_string());
         }
     }
-    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), leaves.len(), wrong.join("\n"));
-    assert!(leaves.len() > 150, "only {} leaves were found", leaves.len());
+    wrong
 }
 
-/// Returns whether a key changes something in a file. A key that is taken and changes
-/// nothing is wrong, wherever it stands.
-fn acts(leaf: &Leaf, base: &Value, folder: &Path, wrong: &mut Vec<String>) -> bool {
-    let mut acts = false;
-    for place in places(base, &leaf.path) {
-        let with = |value: Option<&Value>| written(base, &leaf.path, &place, value);
-        let all = leaf.values();
-        let mut files: Vec<Value> = all.iter().map(|value| with(Some(value))).collect();
-        // A value that is the default's is as good as none, and is the only such one.
-        if !leaf.is_enumerated() {
-            files.extend([with(None), base.clone()]);
-        }
-        let outcomes: Vec<Built> =
-            files.iter().filter_map(|file| built(file, folder).ok()).collect();
-        let different = distinct(&outcomes);
-        let enough = if leaf.is_enumerated() { outcomes.len() } else { outcomes.len().min(2) };
-        if different < enough && !is_unset(base, &place, &outcomes) {
-            wrong.push(format!("{}: {different} of {} differ", place.join("."), outcomes.len()));
-        }
-        acts |=
-            different > 1 || (leaf.is_enumerated() && outcomes.len() < all.len() && different > 0);
+/// What comes of other values of a key.
+enum Effect {
+    Some,
+    None,
+    /// The file takes no other value there, or the key belongs to another cloud.
+    Refused,
+}
+
+/// A value has to change something against the file as it is or against the file without
+/// the key. One such value is enough, but of words, numbers, `true` and `false` no two may
+/// do the same.
+fn effect(
+    leaf: &Leaf,
+    file: &Value,
+    base: &Built,
+    place: &[String],
+    build: impl Fn(&Value) -> Result<Built, String>,
+) -> Effect {
+    let with = |value: Option<&Value>| build(&written(file, &leaf.path, place, value)).ok();
+    let values = leaf.values();
+    if leaf.is_enumerated() {
+        let taken: Vec<Built> = values.iter().filter_map(|value| with(Some(value))).collect();
+        let alike = (1..taken.len()).any(|n| taken[..n].iter().any(|it| it.is_like(&taken[n])));
+        return match taken.len() {
+            0 => Effect::Refused,
+            _ if alike => Effect::None,
+            // Where one value is taken, all others are refused: that is an answer, too.
+            _ => Effect::Some,
+        };
     }
-    acts
-}
-
-/// Only the file as it is was taken, with and without the key that it does not have.
-fn is_unset(base: &Value, place: &[String], outcomes: &[Built]) -> bool {
-    let pointer: String = place.iter().map(|key| format!("/{}", key.replace('/', "~1"))).collect();
-    base.pointer(&pointer).is_none() && outcomes.len() == 2
-}
-
-/// Returns how many differ. Machine configs are made only where plans are alike.
-fn distinct(outcomes: &[Built]) -> usize {
-    let plans: BTreeSet<&str> = outcomes.iter().map(|it| it.plan.as_str()).collect();
-    if plans.len() == outcomes.len() || plans.len() > 1 && outcomes.len() > 8 {
-        return plans.len();
+    let now = at(file, place);
+    let without = with(None);
+    let mut effect = Effect::Refused;
+    for taken in values.iter().filter(|value| Some(*value) != now).filter_map(|it| with(Some(it))) {
+        let is_default = without.as_ref().is_some_and(|it| it.is_like(&taken));
+        if !taken.is_like(base) || without.is_some() && !is_default {
+            return Effect::Some;
+        }
+        effect = Effect::None;
     }
-    let whole: BTreeSet<String> = outcomes.iter().map(Built::whole).collect();
-    whole.len()
+    effect
 }
 
 /// What comes of a cluster file.
-#[derive(Debug)]
 struct Built {
     plan: String,
     cluster: Cluster,
     /// What the files that it names hold, and what is delivered.
     rest: String,
     patches: Vec<lifecycle::MachinePatch>,
-    inline_manifests: Vec<::talos::config::InlineManifest>,
-    registries: std::collections::BTreeMap<String, ::talos::config::RegistryAccess>,
+    inline_manifests: Vec<InlineManifest>,
+    registries: BTreeMap<String, RegistryAccess>,
+    configs: OnceCell<Vec<String>>,
 }
 
 /// Reads a file as `up` does; the error is what it would be refused with.
 fn built(file: &Value, folder: &Path) -> Result<Built, String> {
     let (path, bytes) = (folder.join("cluster.yaml"), file.to_string());
     let reading = spec::read("cluster.yaml", bytes.as_bytes());
-    let told = reading.render(spec::Colour::Plain);
-    let cluster = reading.into_cluster().map_err(|_| told)?;
+    let cluster = reading.into_cluster().map_err(|it| format!("{:?}", it.problems()[0].rule))?;
     let files = ReferencedFiles::read(&cluster, &path, bytes.as_bytes());
     let files = files.map_err(|error| error.message())?;
     let source =
@@ -134,12 +167,22 @@ fn built(file: &Value, folder: &Path) -> Result<Built, String> {
         patches: files.patches,
         inline_manifests: files.inline_manifests,
         registries: files.registries,
+        configs: OnceCell::new(),
     })
 }
 
 impl Built {
-    /// Returns all of it, with the machine configs.
-    fn whole(&self) -> String {
+    /// Returns whether both build the same. Machine configs are made only where the rest
+    /// is alike.
+    fn is_like(&self, other: &Self) -> bool {
+        self.plan == other.plan && self.rest == other.rest && self.configs() == other.configs()
+    }
+
+    fn configs(&self) -> &[String] {
+        self.configs.get_or_init(|| self.render())
+    }
+
+    fn render(&self) -> Vec<String> {
         static BUNDLE: OnceLock<Bundle> = OnceLock::new();
         let bundle = BUNDLE.get_or_init(|| {
             let rng = &mut StdRng::seed_from_u64(1);
@@ -158,12 +201,10 @@ impl Built {
         site.patches = self.patches.clone();
         site.inline_manifests = self.inline_manifests.clone();
         site.registries = self.registries.clone();
-        let configs = machine_configs(&site, bundle.clone(), &known);
-        let configs: Vec<_> = match configs {
+        match machine_configs(&site, bundle.clone(), &known) {
             Ok(configs) => configs.iter().map(|(_, it)| it.yaml().reveal().to_owned()).collect(),
             Err(error) => vec![format!("{error:?}")],
-        };
-        format!("{} {} {}", self.plan, self.rest, configs.join("---\n"))
+        }
     }
 }
 
@@ -186,8 +227,7 @@ fn write_files(folder: &Path) {
         ("another.crt", format!("{certificate}\n")),
         ("another.pem", format!("{certificate}\n\n")),
         ("tls.key", key.clone()),
-        ("another.key", format!("{key}\n")),
-        ("another-rsa.key", format!("{key}\n\n")),
+        ("another.key", key.replace('\n', "\r\n")),
         ("login", "username: me\npassword: hunter22\n".to_owned()),
         ("another.login", "username: you\npassword: hunter33\n".to_owned()),
         ("known_hosts", "example.com ssh-ed25519 AAAA\n".to_owned()),

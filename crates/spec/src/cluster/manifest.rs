@@ -22,13 +22,9 @@ pub struct ManifestSource {
 pub enum After {
     /// The API: for what nodes need to become ready, such as a pod network.
     Api,
-    /// The nodes.
+    /// The nodes, volumes and sealed secrets.
     #[default]
     Ready,
-    /// Volumes.
-    Storage,
-    /// Sealed secrets.
-    Seal,
     /// What the repository holds.
     Gitops,
 }
@@ -42,7 +38,7 @@ pub(crate) static MANIFEST: Shape = Shape {
         optional(
             "after",
             Kind::Scalar(After::FORMAT),
-            "The stage behind which the objects are applied. A pod network goes behind `api`: without one no node becomes ready. Default: ready.",
+            "The stage behind which the objects are applied. A pod network goes behind `api`: without one no node becomes ready. Behind `ready`, volumes and sealed secrets work too. Default: ready.",
         ),
     ]],
     pick: Pick::Any,
@@ -67,6 +63,6 @@ impl ManifestSource {
 
 impl Word for After {
     const WHAT: &'static str = "stage that manifests can come behind";
-    const ALL: &'static [Self] = &[Self::Api, Self::Ready, Self::Storage, Self::Seal, Self::Gitops];
-    const WORDS: &'static [&'static str] = &["api", "ready", "storage", "seal", "gitops"];
+    const ALL: &'static [Self] = &[Self::Api, Self::Ready, Self::Gitops];
+    const WORDS: &'static [&'static str] = &["api", "ready", "gitops"];
 }

@@ -43,7 +43,7 @@ pub(super) fn manifests(cluster: &Cluster) -> Vec<ManifestPlan> {
 fn applied_by(after: After) -> Stage {
     match after {
         After::Api => Stage::Cni,
-        After::Ready | After::Storage | After::Seal => Stage::Gitops,
+        After::Ready => Stage::Gitops,
         After::Gitops => Stage::Proof,
     }
 }

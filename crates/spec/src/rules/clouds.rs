@@ -2,7 +2,9 @@
 
 use super::Rule;
 use super::hardware::{check_server, check_vm};
-use crate::cluster::{Cloud, CloudKind, Cluster, Hetzner, Machines, NodeGroup, Proxmox, Registry};
+use crate::cluster::{
+    Cloud, CloudKind, Cluster, Hetzner, Install, Machines, NodeGroup, Proxmox, Registry,
+};
 use crate::plan::wants_load_balancer;
 use crate::read::{Problem, Problems, Span, Spanned};
 use crate::scalar::RegistryHost;
@@ -86,6 +88,20 @@ fn check_foreign(group: &Group<'_>, cloud: CloudKind, problems: &Problems) {
         CloudKind::Proxmox,
         if cloud == CloudKind::Hetzner { "the server's `type` decides" } else { "remove it" },
     );
+    if let Some(install) = settings.install.as_ref().filter(|_| cloud != CloudKind::Machines) {
+        problems.push(foreign_install(install, cloud));
+    }
+}
+
+/// A server or VM boots from a disk that holds Talos already.
+fn foreign_install(install: &Install, cloud: CloudKind) -> Problem {
+    foreign_key(
+        "install",
+        install.at,
+        CloudKind::Machines,
+        cloud,
+        "remove it: the image is on the only disk",
+    )
 }
 
 fn foreign_key(
@@ -204,6 +220,9 @@ fn check_machines(cluster: &Cluster, machines: &Machines, problems: &Problems) {
 
 fn check_foreign_settings(cluster: &Cluster, problems: &Problems) {
     let cloud = cluster.cloud.kind();
+    if let Some(install) = cluster.talos.install.as_ref().filter(|_| cloud != CloudKind::Machines) {
+        problems.push(foreign_install(install, cloud));
+    }
     if cloud == CloudKind::Hetzner {
         return;
     }
