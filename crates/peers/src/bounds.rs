@@ -18,6 +18,12 @@ pub const LIST: usize = 512 << 20;
 /// Pages of one list: a million objects at 500 a page.
 pub const PAGES: usize = 2_000;
 
+/// Pages of one list of a cloud: ten thousand resources at 50 a page.
+pub const CLOUD_PAGES: u32 = 200;
+
+/// Bytes of one answer of a cloud. A page of fifty servers is below 200 KB.
+pub const CLOUD_ANSWER: usize = 8 << 20;
+
 /// Bytes of one event of a watch. etcd stores at most 1.5 MiB for an object.
 pub const WATCH_EVENT: usize = 16 << 20;
 
@@ -49,8 +55,11 @@ pub const GIT_OUTPUT: usize = 1 << 20;
 /// How long `git ls-remote` may take.
 pub const GIT_TIME: Duration = Duration::from_secs(60);
 
-/// Bytes of one gRPC message of a node.
-pub const GRPC_MESSAGE: usize = 4 << 20;
+/// Bytes of one gRPC message of a node: the largest that Talos sends.
+pub const GRPC_MESSAGE: usize = 32 << 20;
+
+/// Bytes of one stream that is read to its end.
+pub const GRPC_STREAM: usize = 64 << 20;
 
 /// Messages of one stream that is read to its end, such as a list of resources.
 pub const GRPC_MESSAGES: usize = 10_000;

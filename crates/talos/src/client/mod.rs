@@ -16,6 +16,7 @@
 //! see [`Apply::call`] and its siblings. Errors say [why](Reason), what may be
 //! done about it, and whether the call may have [arrived](events::Arrival).
 
+mod bounded;
 mod catalogue;
 mod change;
 mod connection;

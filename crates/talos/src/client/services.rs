@@ -1,5 +1,6 @@
 //! What a node says about itself: its version, its services, its kubeconfig.
 
+use peers::bounds;
 use talos_proto::common::Data;
 use talos_proto::machine as proto;
 use talos_proto::machine::machine_service_client::MachineServiceClient;
@@ -10,8 +11,6 @@ use super::{Client, ClientError, Reason};
 use crate::credentials::Kubeconfig;
 use crate::wire::Line;
 
-/// The largest message that Talos sends.
-pub(super) const LARGEST: usize = 32 << 20;
 /// More than any kubeconfig has, packed.
 const LARGEST_ARCHIVE: usize = 1 << 20;
 
@@ -83,12 +82,13 @@ impl Client {
     }
 
     pub(super) fn machine(&self) -> MachineServiceClient<Line> {
-        MachineServiceClient::new(self.line.clone()).max_decoding_message_size(LARGEST)
+        MachineServiceClient::new(self.line.clone()).max_decoding_message_size(bounds::GRPC_MESSAGE)
     }
 
-    async fn collect(&self, mut stream: Streaming<Data>) -> Result<Vec<u8>, Reason> {
+    async fn collect(&self, stream: Streaming<Data>) -> Result<Vec<u8>, Reason> {
+        let mut stream = self.bounded(stream);
         let mut bytes = Vec::new();
-        while let Some(data) = stream.message().await.map_err(|status| self.reason(&status))? {
+        while let Some(data) = stream.next().await? {
             if let Some(reason) = data.metadata.as_ref().and_then(failure) {
                 return Err(reason);
             }

@@ -159,9 +159,10 @@ impl Client {
 
     async fn pulled(
         &self,
-        mut stream: Streaming<proto::ImageServicePullResponse>,
+        stream: Streaming<proto::ImageServicePullResponse>,
     ) -> Result<String, Reason> {
-        while let Some(answer) = stream.message().await.map_err(|status| self.reason(&status))? {
+        let mut stream = self.bounded(stream);
+        while let Some(answer) = stream.next().await? {
             if let Some(Pulling::Name(name)) = answer.response {
                 return Ok(name);
             }
@@ -172,10 +173,11 @@ impl Client {
     /// The installer's failure is in its exit code: the call itself is good.
     async fn installed(
         &self,
-        mut stream: Streaming<proto::LifecycleServiceUpgradeResponse>,
+        stream: Streaming<proto::LifecycleServiceUpgradeResponse>,
     ) -> Result<Vec<String>, Reason> {
+        let mut stream = self.bounded(stream);
         let mut said = Vec::new();
-        while let Some(answer) = stream.message().await.map_err(|status| self.reason(&status))? {
+        while let Some(answer) = stream.next().await? {
             match answer.progress.and_then(|progress| progress.response) {
                 Some(Progress::Message(line)) => said.push(line),
                 Some(Progress::ExitCode(0)) => return Ok(said),

@@ -2,6 +2,7 @@
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use talos_proto::common;
 use talos_proto::cosi::resource as cosi;
@@ -28,10 +29,21 @@ pub(crate) struct Script {
     pub(crate) drop_connections: bool,
     /// What it was asked, with the deadline that it was told.
     pub(crate) asked: Vec<String>,
+    /// What it does instead of a good answer.
+    pub(crate) hostile: Option<Hostile>,
     /// The config that it was given, and the mode.
     pub(crate) applied: Option<(Vec<u8>, i32)>,
     /// What the kubeconfig's archive holds.
     pub(crate) archive: Vec<u8>,
+}
+
+/// What a node does that means us no good.
+#[derive(Clone, Copy)]
+pub(crate) enum Hostile {
+    /// Lists and logs of texts of this size do not end, with a pause after each.
+    Endless { size: usize, pause: Option<Duration> },
+    /// A resource is larger than any message may be.
+    Oversize,
 }
 
 /// How a node's failure is told: by a status, in words, or by both.
@@ -86,6 +98,28 @@ type Stream<T> = Pin<Box<dyn tokio_stream::Stream<Item = Result<T, Status>> + Se
 
 fn stream<T: Send + 'static>(items: Vec<T>) -> Response<Stream<T>> {
     Response::new(Box::pin(tokio_stream::iter(items.into_iter().map(Ok))))
+}
+
+/// The same message again and again.
+fn endless<T>(item: T, pause: Option<Duration>) -> Response<Stream<T>>
+where
+    T: Clone + Send + Sync + 'static,
+{
+    let (sender, receiver) = tokio::sync::mpsc::channel(1);
+    tokio::spawn(async move {
+        while sender.send(Ok(item.clone())).await.is_ok() {
+            if let Some(pause) = pause {
+                tokio::time::sleep(pause).await;
+            }
+        }
+    });
+    Response::new(Box::pin(tokio_stream::wrappers::ReceiverStream::new(receiver)))
+}
+
+impl Api {
+    fn hostile(&self) -> Option<Hostile> {
+        self.script.lock().unwrap().hostile
+    }
 }
 
 #[tonic::async_trait]
@@ -233,6 +267,9 @@ impl MachineService for Api {
         request: Request<proto::LogsRequest>,
     ) -> Result<Response<Self::LogsStream>, Status> {
         let metadata = self.hear("logs", &request).await?;
+        if let Some(Hostile::Endless { size, pause }) = self.hostile() {
+            return Ok(endless(common::Data { metadata, bytes: vec![b'x'; size] }, pause));
+        }
         Ok(stream(vec![common::Data { metadata, bytes: b"a line\n".to_vec() }]))
     }
 
@@ -329,6 +366,10 @@ impl State for Api {
     ) -> Result<Response<cosi::GetResponse>, Status> {
         self.hear("get", &request).await?;
         let asked = request.into_inner();
+        if let Some(Hostile::Oversize) = self.hostile() {
+            let resource = Some(resource(&asked.id, &"x".repeat(33 << 20)));
+            return Ok(Response::new(cosi::GetResponse { resource }));
+        }
         let yaml = match (asked.namespace.as_str(), asked.r#type.as_str(), asked.id.as_str()) {
             ("runtime", "MachineStatuses.runtime.talos.dev", "machine") => {
                 "stage: booting\nstatus:\n    ready: false\n    unmetConditions:\n        \
@@ -354,6 +395,10 @@ impl State for Api {
     ) -> Result<Response<Self::ListStream>, Status> {
         self.hear("list", &request).await?;
         let asked = request.into_inner();
+        if let Some(Hostile::Endless { size, pause }) = self.hostile() {
+            let resource = Some(resource("eth0", &"x".repeat(size)));
+            return Ok(endless(cosi::ListResponse { resource }, pause));
+        }
         let items = match (asked.namespace.as_str(), asked.r#type.as_str()) {
             ("network", "LinkStatuses.net.talos.dev") => vec![
                 resource(

@@ -12,6 +12,7 @@ mod dry_run;
 mod every_call;
 mod handshakes;
 mod hidden;
+mod hostile;
 mod judged;
 mod network_documents;
 mod newest_form;

@@ -6,6 +6,7 @@ mod kubernetes;
 mod machine;
 mod watch;
 
+use peers::bounds;
 use serde::de::DeserializeOwned;
 use talos_proto::cosi::resource as proto;
 use talos_proto::cosi::resource::state_client::StateClient;
@@ -16,7 +17,6 @@ pub use kubernetes::{NodeStatus, StaticPod};
 pub use machine::{MachineStatus, PlatformMetadata, Stage, UnmetCondition};
 pub use watch::{Seen, Watch};
 
-use super::services::LARGEST;
 use super::{Client, Reason};
 use crate::wire::Line;
 
@@ -53,16 +53,16 @@ impl Client {
             options: None,
         });
         let answer = self.state().list(request).await;
-        let mut stream = self.answer(answer)?;
+        let mut stream = self.bounded(self.answer(answer)?);
         let mut resources = Vec::new();
-        while let Some(item) = stream.message().await.map_err(|status| self.reason(&status))? {
+        while let Some(item) = stream.next().await? {
             resources.push(Resource::of(item.resource)?);
         }
         Ok(resources)
     }
 
     fn state(&self) -> StateClient<Line> {
-        StateClient::new(self.line.clone()).max_decoding_message_size(LARGEST)
+        StateClient::new(self.line.clone()).max_decoding_message_size(bounds::GRPC_MESSAGE)
     }
 }
 
