@@ -41,6 +41,31 @@ pub fn is_steering(symbol: char) -> bool {
     symbol.is_control() || visible(symbol) != symbol
 }
 
+/// Returns text of ours that may hold some of others: colours, tabs and line
+/// breaks stay, and everything else that a terminal would obey is shown.
+pub fn shown_with_colours(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(symbol) = rest.chars().next() {
+        if let Some(after) = skip_colour(rest).filter(|after| is_our_style(rest, after)) {
+            shown.push_str(&rest[..rest.len() - after.len()]);
+            rest = after;
+            continue;
+        }
+        rest = &rest[symbol.len_utf8()..];
+        shown.push(if symbol == '\n' { symbol } else { visible(symbol) });
+    }
+    shown
+}
+
+/// Returns whether the sequence before `after` sets a style that we use: text
+/// that is concealed, blinks or is reversed is not of ours.
+fn is_our_style(text: &str, after: &str) -> bool {
+    let codes = &text[2..text.len() - after.len() - 1];
+    codes.split([';', ':']).all(|code| !matches!(code, "5" | "6" | "7" | "8"))
+        || codes.starts_with("38;")
+}
+
 fn clean(foreign: &str, breaks: Breaks) -> String {
     let mut clean = String::with_capacity(foreign.len());
     let mut rest = foreign;

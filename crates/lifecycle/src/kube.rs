@@ -1,5 +1,7 @@
 //! The Kubernetes API, as this run's administrator.
 
+use std::sync::Arc;
+
 use events::{Failure, Verdict};
 use objects::{Access, AccessError, Cluster, Kind, Listed, Object, ObjectId, Scope};
 
@@ -56,5 +58,5 @@ async fn connect(site: &Site, server: &str) -> Result<Cluster, AccessError> {
     let (authority, certificate) = (admin.authority().pem(), admin.certificate().pem());
     let access =
         Access::with_certificates(server, authority, certificate, admin.key().pem().reveal())?;
-    access.connect().await
+    access.proxies(Arc::clone(&site.proxies)).connect().await
 }

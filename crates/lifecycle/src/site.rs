@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use addons::seal::SealingKey;
 use clouds::hetzner::{Hetzner, Id, Image};
 use clouds::machines::{Given, Machines};
 use engine::{Chance, Hands};
 use events::{Clock, Role, Secret, Unit, Verdict};
+use peers::Proxies;
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
 use spec::plan::{Hardware, NodePlan, Plan};
@@ -46,6 +47,8 @@ pub struct Site {
     pub speed: Option<u32>,
     /// The cloud's token, which the cluster's own controllers need too.
     pub token: Secret,
+    /// The proxies of the environment.
+    pub proxies: Arc<Proxies>,
     /// What the cluster follows.
     pub source: Option<Source>,
     /// Changes to machine configs, in this order.
@@ -154,6 +157,7 @@ impl Site {
             invocation: Invocation::default(),
             speed: None,
             token: Secret::new(""),
+            proxies: Arc::default(),
             source: None,
             patches: Vec::new(),
             inline_manifests: Vec::new(),

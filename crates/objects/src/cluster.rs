@@ -8,13 +8,12 @@ use bytes::Bytes;
 use events::Secret;
 use http::StatusCode;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
-use peers::bounds;
+use peers::{Echoes, bounds};
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
 use crate::discovery::Discovery;
-use crate::echoes::Echoes;
 use crate::line::{Line, Numbered};
 use crate::near_field::NearFields;
 use crate::order::is_kubernetes_own;

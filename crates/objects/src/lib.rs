@@ -45,7 +45,6 @@ mod connect;
 mod delete;
 pub mod diff;
 mod discovery;
-mod echoes;
 mod error;
 pub mod fields;
 mod jsonpath;

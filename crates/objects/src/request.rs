@@ -128,10 +128,7 @@ impl Answer {
 fn target(headers: &HeaderMap) -> Option<String> {
     let location = headers.get(LOCATION)?.to_str().ok()?;
     let place = location.split(['?', '#']).next().unwrap_or_default();
-    let (scheme, rest) = place.split_once("://").unwrap_or(("", place));
-    let rest = rest.rsplit_once('@').map_or(rest, |(_, rest)| rest);
-    let whole = if scheme.is_empty() { rest.to_owned() } else { format!("{scheme}://{rest}") };
-    Some(events::text::clip(&events::text::line(&whole), 200))
+    Some(events::text::clip(&events::text::line(&peers::without_user_info(place)), 200))
 }
 
 /// Warnings look like `299 - "spec.x is deprecated"`.

@@ -76,6 +76,17 @@ pub enum ProxyProblem {
 }
 
 impl DialError {
+    /// Returns whether waiting does not help: a proxy that wants other
+    /// credentials, or does not let us through.
+    pub fn is_permanent(&self) -> bool {
+        let Self::Proxy { problem, .. } = self else { return false };
+        match problem {
+            ProxyProblem::Credentials | ProxyProblem::Garbled(_) => true,
+            ProxyProblem::Refused { reason, .. } => reason.starts_with('4'),
+            ProxyProblem::Unreachable(_) | ProxyProblem::Lost(_) => false,
+        }
+    }
+
     /// Reads what the system says about a connection to `at`.
     pub(crate) fn of(at: &str, error: &io::Error) -> Self {
         let at = at.to_owned();

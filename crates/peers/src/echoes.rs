@@ -1,16 +1,17 @@
-//! Secrets of ours that come back in an answer.
+//! Secrets of ours that come back in an answer: an API, or a proxy before it, may
+//! repeat what it was shown.
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 
 use bytes::Bytes;
 use events::{Redactor, Secret};
 
-/// Finds what was shown to the API in what it answers.
-pub(crate) struct Echoes(Redactor);
+/// Finds what was shown to a server in what it answers.
+pub struct Echoes(Redactor);
 
 impl Echoes {
     /// Secrets that are too short to be told from other words are not looked for.
-    pub(crate) fn of(secrets: &[Secret]) -> Self {
+    pub fn of(secrets: &[Secret]) -> Self {
         let mut redactor = Redactor::new(key());
         for secret in secrets {
             let _ = redactor.add("credential", secret);
@@ -19,7 +20,7 @@ impl Echoes {
     }
 
     /// Takes them out of the body of an answer.
-    pub(crate) fn hide(&mut self, body: Bytes) -> Bytes {
+    pub fn hide(&mut self, body: Bytes) -> Bytes {
         if self.0.finds(&body) { self.0.hide_bytes(&body).into() } else { body }
     }
 }

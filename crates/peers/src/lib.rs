@@ -10,8 +10,12 @@
 pub mod bounds;
 mod dial;
 mod dial_error;
+mod echoes;
 mod proxy;
+mod user_info;
 
 pub use dial::Dialer;
 pub use dial_error::{DialError, ProxyProblem};
+pub use echoes::Echoes;
 pub use proxy::{NotAProxy, Proxies, Proxy, ProxyVariables, Route};
+pub use user_info::without_user_info;

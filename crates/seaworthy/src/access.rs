@@ -4,16 +4,22 @@ use std::ffi::OsString;
 use std::io::{self, ErrorKind, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
+use events::io_reason;
 use lifecycle::Invocation;
 use objects::{Access, AccessError, Cluster, SyntaxProblem};
-use peers::{Proxies, ProxyVariables};
+use report::terminal::say;
+use tokio::time::Instant;
 
 use crate::command_error::CommandError;
+use crate::commands::palette;
 use crate::exit::Exit;
+use crate::proxies::proxies;
 use crate::reading::stopped;
 use crate::running::Signals;
+use crate::ui::Ui;
 
 /// Which cluster is meant, and as whom.
 #[derive(Args, Clone, Debug)]
@@ -44,8 +50,14 @@ pub(crate) struct AccessArgs {
 impl AccessArgs {
     /// Makes a client; nothing is asked yet. A command for a token may take long,
     /// and a signal does not wait for it.
-    pub(crate) async fn connect(&self, signals: &mut Signals) -> Result<Cluster, CommandError> {
-        let access = self.cluster.access()?;
+    pub(crate) async fn connect(
+        &self,
+        within: Duration,
+        signals: &mut Signals,
+        ui: &Ui,
+    ) -> Result<Cluster, CommandError> {
+        let access = self.cluster.access(ui)?.patience(within);
+        warn_of_clear_text(&access, ui).await?;
         tokio::select! {
             connected = access.connect() => connected.map_err(|error| unusable(&error)),
             signal = signals.next() => Err(stopped(signal)),
@@ -71,7 +83,7 @@ impl ClusterArgs {
     }
 
     /// Reads how the cluster is reached.
-    pub(crate) fn access(&self) -> Result<Access, CommandError> {
+    pub(crate) fn access(&self, ui: &Ui) -> Result<Access, CommandError> {
         let (access, files) = if let Some(file) = &self.kubeconfig {
             (self.read(file)?, vec![file.clone()])
         } else {
@@ -80,6 +92,8 @@ impl ClusterArgs {
         };
         check_context(&access, &named(&files))?;
         let access = access.proxies(Arc::new(proxies()?));
+        let hidden = ui.hidden().clone();
+        let access = access.telling_secrets(move |secrets| hidden.add(secrets));
         Ok(if io::stdin().is_terminal() { access } else { access.unattended() })
     }
 
@@ -93,7 +107,8 @@ impl ClusterArgs {
                     let all = merged.map_or(Ok(access.clone()), |first| first.or(access));
                     merged = Some(all.map_err(|error| unusable(&error))?);
                 }
-                Err(_) if !file.exists() => {}
+                // A folder that may not be entered is no file that is not there.
+                Err(_) if matches!(file.try_exists(), Ok(false)) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -118,6 +133,25 @@ impl ClusterArgs {
         })?;
         Ok(access.beside(file.parent().unwrap_or(Path::new(""))))
     }
+}
+
+/// How long after a command's time is over it may still read: why it was in vain
+/// is asked then.
+const CLOSING: Duration = Duration::from_secs(2);
+
+/// Gives every request up once a command's time is over, however slowly its answer
+/// comes.
+pub(crate) fn within(cluster: Cluster, time: Duration) -> Cluster {
+    cluster.until(Instant::now() + time + CLOSING)
+}
+
+/// Says that a credential can be read on its way. kubectl sends it, too.
+pub(crate) async fn warn_of_clear_text(access: &Access, ui: &Ui) -> Result<(), CommandError> {
+    if access.sends_in_the_clear().await.map_err(|error| unusable(&error))? {
+        let words = "the credential travels without encryption: `server` in the kubeconfig is http";
+        say(palette(ui), "Warning", words, &mut ui.stderr())?;
+    }
+    Ok(())
 }
 
 /// What is no name of a namespace would lead elsewhere in the API, or nowhere.
@@ -154,21 +188,6 @@ fn from_environment() -> Option<OsString> {
     std::env::var_os("KUBECONFIG")
 }
 
-/// Reads the proxies of the environment. As in Go, the upper case counts first.
-#[expect(clippy::disallowed_methods, reason = "the names of proxies enter here")]
-fn proxies() -> Result<Proxies, CommandError> {
-    let either = |name: &str| {
-        let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-        set(name).or_else(|| set(&name.to_ascii_lowercase()))
-    };
-    let variables = ProxyVariables {
-        https: either("HTTPS_PROXY"),
-        http: either("HTTP_PROXY"),
-        no: either("NO_PROXY"),
-    };
-    Proxies::of(&variables).map_err(|error| CommandError::new(Exit::Usage, &error))
-}
-
 /// Words for the files that are read together.
 fn named(files: &[PathBuf]) -> String {
     let all: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
@@ -199,7 +218,7 @@ fn check_context(access: &Access, files: &str) -> Result<(), CommandError> {
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> CommandError {
-    let message = format!("could not read the kubeconfig {}: {error}", path.display());
+    let message = format!("could not read the kubeconfig {}: {}", path.display(), io_reason(error));
     let said = CommandError::say(Exit::Usage, message);
     if error.kind() == ErrorKind::NotFound { said.hint(ANOTHER) } else { said }
 }

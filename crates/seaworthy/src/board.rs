@@ -148,7 +148,8 @@ impl<'a> Board<'a> {
         let line = |(name, (since, missing)): (&String, &(Duration, String))| {
             let took = span(now.saturating_sub(*since)).roughly();
             let words = [name.as_str(), &took, missing].join("  ");
-            told(self.palette, "Waiting", words.trim_start(), columns)
+            let words = self.ui.hidden().line(words.trim_start());
+            told(self.palette, "Waiting", &words, columns)
         };
         let mut lines: Vec<String> = self.rows.iter().take(shown).map(line).collect();
         if let Some(more) = self.rows.len().checked_sub(shown).filter(|more| *more > 0) {

@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
-use events::{Class, Failure};
+use events::{Class, Failure, text};
 
 use crate::exit::Exit;
 
@@ -92,12 +92,12 @@ impl CommandError {
         let Message::Error(failure) = &self.message else { return Ok(()) };
         let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
         let cyan = Style::new().bold().fg_color(Some(AnsiColor::Cyan.into()));
-        writeln!(out, "{red}error{red:#}: {}", failure.message)?;
+        writeln!(out, "{red}error{red:#}: {}", text::line(&failure.message))?;
         for source in &failure.sources {
-            writeln!(out, "  because {source}")?;
+            writeln!(out, "  because {}", text::line(source))?;
         }
         for hint in &self.hints {
-            writeln!(out, "{cyan}hint{cyan:#}: {hint}")?;
+            writeln!(out, "{cyan}hint{cyan:#}: {}", text::line(hint))?;
         }
         Ok(())
     }

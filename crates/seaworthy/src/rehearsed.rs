@@ -11,6 +11,7 @@ use spec::Cluster;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::git_access;
+use crate::runtime;
 use crate::standing::{self, Reach};
 use crate::target::{CloudArgs, Target, source};
 
@@ -88,7 +89,7 @@ impl Rehearsed {
     /// Writes a kubeconfig for it, and returns where.
     pub(crate) fn kubeconfig(&self, reach: &Reach) -> Result<PathBuf, CommandError> {
         let target = self.target(reach)?;
-        let runtime = tokio::runtime::Runtime::new()?;
+        let runtime = runtime::new()?;
         let made = runtime.block_on(lifecycle::kubeconfig(&target.site, &Way::Endpoint));
         let made = made.map_err(|error| CommandError::new(Exit::Refused, &error))?;
         let path = self.folder.join("kubeconfig");

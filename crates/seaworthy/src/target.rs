@@ -2,14 +2,14 @@
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 
 use clap::Args;
 use clouds::hetzner::{Endpoint, Hetzner, Settings, Trust};
 use engine::{Chance, StateFolder};
-use events::{Clock, ClusterId, Digest, Secret};
+use events::{Clock, ClusterId, Digest, Redactor, Secret};
 use lifecycle::{GitAccess, Ground, Invocation, Site, Source};
+use peers::{Proxies, Route};
 use spec::plan::{Stage, Timeouts};
 use spec::{CloudKind, Cluster, Duration, Plan, SourceRange};
 
@@ -18,6 +18,8 @@ use crate::command_error::CommandError;
 use crate::commands::{CLUSTER_FILE, read_cluster, read_file, state_dir};
 use crate::exit::Exit;
 use crate::git_access;
+use crate::git_remote::newest_commit;
+use crate::proxies::proxies;
 use crate::referenced_files::{ReferencedFiles, followed};
 use crate::rehearsed::Rehearsed;
 use crate::standing::{self, Reach};
@@ -154,13 +156,15 @@ impl TargetArgs {
         if self.rehearsal {
             let (rehearsed, reach) = self.rehearsed(shared, ui)?;
             let (cloud, token) = (rehearsed.cloud(&reach)?, Secret::new(reach.token.as_str()));
+            ui.hidden().add(&[token.clone()]);
             let state = rehearsed.folder;
             let sight = Sight::of(&rehearsed.cluster, state, &cloud, timeouts, Ok(token))?;
             return Ok(sight.called_as(self.invocation(shared)));
         }
         let (cluster, _) = self.read(shared, ui)?;
         let state = state_dir(shared.state_dir.as_ref(), self.file()).join(cluster.name.as_str());
-        let sight = Sight::of(&cluster, state, &self.cloud, timeouts, token(&self.cloud))?;
+        let token = token(&self.cloud, ui);
+        let sight = Sight::of(&cluster, state, &self.cloud, timeouts, token)?;
         Ok(sight.called_as(self.invocation(shared)))
     }
 
@@ -190,7 +194,7 @@ impl TargetArgs {
         let (cluster, bytes) = self.read(shared, ui)?;
         let state = state_dir(shared.state_dir.as_ref(), self.file()).join(cluster.name.as_str());
         let token = match cluster.cloud {
-            spec::Cloud::Hetzner(_) => token(&self.cloud)?,
+            spec::Cloud::Hetzner(_) => token(&self.cloud, ui)?,
             spec::Cloud::Proxmox(_) | spec::Cloud::Machines(_) => Secret::new(""),
         };
         let target = Target::with(cluster, &bytes, &state, &self.cloud, timeouts, token, None)?;
@@ -241,10 +245,12 @@ impl Sight {
             CloudKind::Machines => Ok(Ground::machines(&plan)),
             CloudKind::Proxmox => Err(no_client(&plan)),
         };
+        let proxies = Arc::new(proxies()?);
         let site = ground.map(|ground| {
             let mut site = Site::new(plan.clone(), ground, &state, clock, chance);
             site.mine.clone_from(&cloud.my_ip);
             site.speed = cloud.simulated_speed;
+            site.proxies = Arc::clone(&proxies);
             site
         });
         Ok(Self { plan, state, is_known: known.is_some(), site })
@@ -280,6 +286,7 @@ impl Target {
         let mut site = Site::new(plan, ground, state, clock, chance);
         site.mine.clone_from(&cloud.my_ip);
         site.speed = cloud.simulated_speed;
+        site.proxies = Arc::new(proxies()?);
         site.token = token.clone();
         site.source = source;
         let (digest, speed) = (Digest::of(bytes), cloud.simulated_speed);
@@ -315,7 +322,11 @@ impl Target {
 
 /// Returns what must never be written down. Machines need no token.
 pub(crate) fn secrets(token: Secret) -> Vec<(String, Secret)> {
-    if token.reveal().is_empty() { Vec::new() } else { vec![("cloud token".to_owned(), token)] }
+    let token = (!token.reveal().is_empty()).then(|| ("cloud token".to_owned(), token));
+    // One that cannot be read was refused where the clients were made.
+    let proxies: Vec<_> = proxies().iter().flat_map(Proxies::secrets).collect();
+    let proxies = proxies.into_iter().filter(Redactor::can_hide);
+    token.into_iter().chain(proxies.map(|it| ("password of a proxy".to_owned(), it))).collect()
 }
 
 /// Returns what the cluster follows, where it follows anything; `head` tells
@@ -338,22 +349,6 @@ pub(crate) fn source(
         interval: format!("{}m{}s", seconds / 60, seconds % 60),
         access: access(git)?,
     }))
-}
-
-/// Asks git, as whoever runs this: it has the keys.
-fn newest_commit(repository: &str, branch: &str) -> Result<String, CommandError> {
-    let reference = format!("refs/heads/{branch}");
-    let asked = Command::new("git").args(["ls-remote", repository, &reference]).output();
-    let failed = |why: String| {
-        CommandError::say(Exit::Usage, format!("could not read {branch} of {repository}: {why}"))
-            .hint("Flux is proven to have applied the newest commit, which git has to tell")
-    };
-    let asked = asked.map_err(|error| failed(format!("git: {error}")))?;
-    let said = String::from_utf8_lossy(&asked.stdout);
-    match said.split_whitespace().next() {
-        Some(commit) if asked.status.success() => Ok(commit.to_owned()),
-        _ => Err(failed(String::from_utf8_lossy(&asked.stderr).trim().to_owned())),
-    }
 }
 
 /// Plans a cluster, with the deadlines that were given.
@@ -405,13 +400,21 @@ impl CloudArgs {
             })?),
         };
         let timeout = std::time::Duration::from_secs(30);
-        let settings = Settings { endpoint, token, trust, timeout, cluster, clock };
+        let route = Route::Environment(Arc::new(proxies()?));
+        let settings = Settings { endpoint, token, trust, timeout, cluster, route, clock };
         Hetzner::new(settings).map(Ground::Hetzner).map_err(usage)
     }
 }
 
+/// Reads the token; it is never printed from then on.
+fn token(cloud: &CloudArgs, ui: &Ui) -> Result<Secret, CommandError> {
+    let token = read_token(cloud)?;
+    ui.hidden().add(&[token.clone()]);
+    Ok(token)
+}
+
 #[expect(clippy::disallowed_methods, reason = "the token enters here")]
-fn token(cloud: &CloudArgs) -> Result<Secret, CommandError> {
+fn read_token(cloud: &CloudArgs) -> Result<Secret, CommandError> {
     if let Some(path) = &cloud.token_file {
         let text = std::fs::read_to_string(path).map_err(|error| {
             CommandError::say(

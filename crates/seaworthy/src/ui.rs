@@ -1,14 +1,16 @@
 //! The terminal, as far as commands see it.
 
 use std::cell::Cell;
+use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write};
 use std::time::Duration;
 
 use anstream::{AutoStream, ColorChoice};
-use events::Clock;
+use events::{Clock, text};
 use report::terminal::Screen;
 
 use crate::cli::Output;
+use crate::harmless::{Harmless, Hidden};
 use crate::patient::Patient;
 
 /// Where a command prints, and whom it can ask.
@@ -22,6 +24,7 @@ pub(crate) struct Ui {
     clock: Clock,
     /// Whether machines have got what they asked for.
     told: Cell<bool>,
+    hidden: Hidden,
 }
 
 impl Ui {
@@ -35,6 +38,7 @@ impl Ui {
             moves: io::stderr().is_terminal() && !is_dumb(),
             clock: Clock::real(),
             told: Cell::new(false),
+            hidden: Hidden::new(),
         }
     }
 
@@ -43,14 +47,27 @@ impl Ui {
         self.output
     }
 
-    /// Returns where data goes.
+    /// Returns where data goes that people read.
     pub(crate) fn stdout(&self) -> impl Write + use<> {
-        Unread(AutoStream::new(io::stdout(), self.stdout_colour))
+        let out = Unread(AutoStream::new(io::stdout(), self.stdout_colour));
+        Harmless::new(out, &self.hidden)
+    }
+
+    /// Returns where files go that were asked for on stdout: byte by byte as they
+    /// are, secrets included.
+    pub(crate) fn file_on_stdout(&self) -> impl Write + use<> {
+        Unread(io::stdout())
     }
 
     /// Returns where words for people go.
     pub(crate) fn stderr(&self) -> impl Write + use<> {
-        Unread(Patient::new(AutoStream::new(io::stderr(), self.stderr_colour)))
+        let out = Unread(Patient::new(AutoStream::new(io::stderr(), self.stderr_colour)));
+        Harmless::new(out, &self.hidden)
+    }
+
+    /// Returns what must not be printed, for whoever reads a credential.
+    pub(crate) fn hidden(&self) -> &Hidden {
+        &self.hidden
     }
 
     /// Returns whether words for people may be coloured.
@@ -89,9 +106,8 @@ impl Ui {
     /// Prints a value as JSON to stdout.
     pub(crate) fn json(&self, value: &impl serde::Serialize) -> io::Result<()> {
         self.told.set(true);
-        let mut out = self.stdout();
-        serde_json::to_writer_pretty(&mut out, value)?;
-        writeln!(out)
+        let json = serde_json::to_string_pretty(value)?;
+        writeln!(self.stdout(), "{}", escaped(&json))
     }
 
     /// Asks for a line, and returns none where the input has ended.
@@ -103,6 +119,22 @@ impl Ui {
         let read = io::stdin().read_line(&mut line)?;
         Ok((read > 0).then(|| line.trim().to_owned()))
     }
+}
+
+/// JSON escapes what a terminal obeys, as far as it is ASCII; the rest is escaped
+/// here, so that a program reads what was meant and a terminal obeys nothing.
+fn escaped(json: &str) -> String {
+    let mut escaped = String::with_capacity(json.len());
+    for symbol in json.chars() {
+        if symbol.is_ascii() || !text::is_steering(symbol) {
+            escaped.push(symbol);
+            continue;
+        }
+        for unit in symbol.encode_utf16(&mut [0; 2]) {
+            let _ = write!(escaped, "\\u{unit:04x}");
+        }
+    }
+    escaped
 }
 
 /// A stream that nobody may read any more, as after `| head -1`, or that is stuck. What is under
@@ -134,4 +166,17 @@ fn is_unread(error: &io::Error) -> bool {
 #[expect(clippy::disallowed_methods, reason = "what the terminal can do enters here")]
 fn is_dumb() -> bool {
     std::env::var_os("TERM").is_some_and(|term| term == "dumb")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_means_the_same_and_steers_no_terminal() {
+        let value = serde_json::json!({ "a": "x\u{202e}y\u{e0001}\u{1b}[2Jü" });
+        let json = escaped(&value.to_string());
+        assert!(!json.chars().any(|symbol| text::is_steering(symbol)), "{json}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&json).unwrap(), value);
+    }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use events::{ClusterId, Permit};
 use http::Method;
+use peers::bounds;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -152,17 +153,22 @@ impl Hetzner {
         attempt: &str,
         query: Query,
     ) -> Result<Vec<R>, HetznerError> {
-        let (mut items, mut total, mut number) = (Vec::new(), None, 1);
+        let (mut items, mut total, mut number, mut pages) = (Vec::new(), None, 1, 0);
         loop {
             let query = query.clone().with("page", number).with("per_page", PAGE);
             let path = format!("/{}{query}", R::PLURAL);
             let page: Page<R> = self.read(attempt, &path).await?;
             items.extend(page.items);
+            pages += 1;
             // What came or went has moved the border between two pages.
             let steady = number == 1 || page.total == total;
             match page.next {
                 _ if !steady => return Err(HetznerError::Shifted { attempt: attempt.to_owned() }),
                 None => return Ok(items),
+                Some(_) if pages >= bounds::CLOUD_PAGES => {
+                    let attempt = attempt.to_owned();
+                    return Err(HetznerError::EndlessPages { attempt, pages });
+                }
                 Some(next) if next <= number => {
                     return Err(HetznerError::Shifted { attempt: attempt.to_owned() });
                 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use events::{Arrival, Class, Failure};
 use http::StatusCode;
+use peers::{DialError, bounds};
 
 use super::{Kind, Meaning, Refusal};
 
@@ -22,6 +23,16 @@ pub enum HetznerError {
         endpoint: String,
         /// What happened.
         source: Source,
+    },
+    /// The proxy does not lead there; the call has not left.
+    #[error(
+        "could not {attempt}: {source}; HTTPS_PROXY names the proxy, NO_PROXY lists exceptions"
+    )]
+    Proxy {
+        /// What was tried.
+        attempt: String,
+        /// What is wrong with the proxy.
+        source: DialError,
     },
     /// Whoever answers there does not have a certificate that we trust.
     #[error(
@@ -52,6 +63,32 @@ pub enum HetznerError {
         /// How long it was waited for.
         after: Duration,
     },
+    /// The answer has no end, or none that is worth waiting for.
+    #[error("could not {attempt}: the answer is longer than {} MiB", bounds::CLOUD_ANSWER >> 20)]
+    TooLong {
+        /// What was tried.
+        attempt: String,
+    },
+    /// The list has no end.
+    #[error("could not {attempt}: after {pages} pages there are more")]
+    EndlessPages {
+        /// What was tried.
+        attempt: String,
+        /// How many pages were read.
+        pages: u32,
+    },
+    /// The answer leads elsewhere, which the token is not sent to.
+    #[error("could not {attempt}: {endpoint} redirects to {to} ({}), which is not followed", status.as_u16())]
+    Redirected {
+        /// What was tried.
+        attempt: String,
+        /// The address that was dialled.
+        endpoint: String,
+        /// The status of the answer.
+        status: StatusCode,
+        /// Where it leads.
+        to: String,
+    },
     /// Hetzner said no.
     #[error("could not {}: {refusal}", refusal.attempt)]
     Refused {
@@ -59,7 +96,7 @@ pub enum HetznerError {
         refusal: Box<Refusal>,
     },
     /// Something answered that is not Hetzner's API.
-    #[error("could not {attempt}: {endpoint} answers {status} with {content}, not with JSON{}", saying(.excerpt))]
+    #[error("could not {attempt}: {endpoint} answers {status} with {content}, {}{}", instead_of(.content), saying(.excerpt))]
     NotTheApi {
         /// What was tried.
         attempt: String,
@@ -126,10 +163,15 @@ impl HetznerError {
             | Self::Lost { .. }
             | Self::TimedOut { .. }
             | Self::Shifted { .. } => Class::Transient,
+            Self::Proxy { source, .. } if !source.is_permanent() => Class::Transient,
             Self::Refused { refusal } => refusal.class(),
             // There is no code to go by.
             Self::NotTheApi { status, .. } => class_of_status(*status),
             Self::Certificate { .. }
+            | Self::Proxy { .. }
+            | Self::TooLong { .. }
+            | Self::EndlessPages { .. }
+            | Self::Redirected { .. }
             | Self::Unreadable { .. }
             | Self::WrongPermit { .. }
             | Self::Foreign { .. }
@@ -141,7 +183,9 @@ impl HetznerError {
     pub fn arrival(&self) -> Arrival {
         match self {
             Self::Connect { .. }
+            | Self::Proxy { .. }
             | Self::Certificate { .. }
+            | Self::EndlessPages { .. }
             | Self::Shifted { .. }
             | Self::WrongPermit { .. }
             | Self::Foreign { .. }
@@ -149,6 +193,8 @@ impl HetznerError {
             Self::Refused { refusal } => refusal.meaning().arrival(),
             Self::Lost { .. }
             | Self::TimedOut { .. }
+            | Self::TooLong { .. }
+            | Self::Redirected { .. }
             | Self::NotTheApi { .. }
             | Self::Unreadable { .. } => Arrival::Maybe,
         }
@@ -184,6 +230,15 @@ fn class_of_status(status: StatusCode) -> Class {
         StatusCode::TOO_MANY_REQUESTS => Class::RateLimited { after_ms: None },
         _ if status.is_server_error() => Class::Transient,
         _ => Class::Permanent,
+    }
+}
+
+/// JSON that is no error of Hetzner's comes from somebody between.
+fn instead_of(content: &str) -> &'static str {
+    if content.starts_with("application/json") {
+        "but not with an error of the Hetzner API"
+    } else {
+        "not with JSON"
     }
 }
 

@@ -5,14 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use events::Clock;
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, USER_AGENT};
+use events::{Clock, Secret};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, LOCATION, USER_AGENT};
 use http::{HeaderMap, Method, Request, StatusCode};
-use http_body_util::{BodyExt as _, Full, Limited};
+use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
+use peers::{DialError, Dialer, Echoes, bounds};
 use serde::de::DeserializeOwned;
 
 use super::refusal::ErrorBody;
@@ -21,9 +21,11 @@ use super::{Endpoint, HetznerError, RateLimit, Settings, SettingsError};
 /// Talks to one endpoint with one token. Clones share their connections.
 #[derive(Clone)]
 pub(super) struct Http {
-    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    client: Client<HttpsConnector<Dialer>, Full<Bytes>>,
     endpoint: Endpoint,
     authorization: HeaderValue,
+    /// What must not come back in a message: the token, and a proxy's password.
+    secrets: Vec<Secret>,
     timeout: Duration,
     clock: Clock,
     last_limit: Arc<Mutex<Option<RateLimit>>>,
@@ -51,16 +53,12 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// one that closes just then is a call in doubt.
 const IDLE: Duration = Duration::from_secs(15);
 
-/// A page of fifty servers is below 200 KB.
-const LARGEST_BODY: usize = 8 << 20;
-
 impl Http {
     pub(super) fn new(settings: Settings) -> Result<Self, SettingsError> {
         let tls = settings.trust.tls(&settings.endpoint)?;
-        let mut tcp = HttpConnector::new();
-        tcp.enforce_http(false);
-        tcp.set_nodelay(true);
-        tcp.set_connect_timeout(Some(CONNECT.min(settings.timeout)));
+        let mut secrets = settings.route.secrets();
+        secrets.push(settings.token.clone());
+        let tcp = Dialer::new(settings.route, CONNECT.min(settings.timeout));
         let connector = HttpsConnectorBuilder::new()
             .with_tls_config(tls)
             .https_only()
@@ -69,6 +67,8 @@ impl Http {
         let client = Client::builder(TokioExecutor::new())
             .retry_canceled_requests(false)
             .pool_idle_timeout(IDLE)
+            .http1_max_buf_size(bounds::HEAD)
+            .http1_max_headers(bounds::HEADER_FIELDS)
             .build(connector);
         let mut authorization =
             HeaderValue::try_from(format!("Bearer {}", settings.token.reveal()))
@@ -78,6 +78,7 @@ impl Http {
             client,
             endpoint: settings.endpoint,
             authorization,
+            secrets,
             timeout: settings.timeout,
             clock: settings.clock,
             last_limit: Arc::default(),
@@ -139,16 +140,31 @@ impl Http {
         attempt: &str,
         request: Request<Full<Bytes>>,
     ) -> Result<Answer, HetznerError> {
-        let lost = |source| HetznerError::Lost { attempt: attempt.to_owned(), source };
+        let lost = |source: Box<dyn Error + Send + Sync>| {
+            let attempt = attempt.to_owned();
+            match source.is::<LengthLimitError>() {
+                true => HetznerError::TooLong { attempt },
+                false => HetznerError::Lost { attempt, source },
+            }
+        };
         let response = self.client.request(request).await;
         let response = response.map_err(|error| self.unanswered(attempt, error))?;
         let (head, body) = response.into_parts();
-        let body = Limited::new(body, LARGEST_BODY).collect().await.map_err(lost)?;
-        Ok(Answer { status: head.status, headers: head.headers, body: body.to_bytes() })
+        let most = bounds::CLOUD_ANSWER;
+        let body = Limited::new(body, most).collect().await.map_err(lost)?.to_bytes();
+        let is_good = head.status.is_success();
+        let body = if is_good { body } else { Echoes::of(&self.secrets).hide(body) };
+        Ok(Answer { status: head.status, headers: head.headers, body })
     }
 
     fn unanswered(&self, attempt: &str, error: hyper_util::client::legacy::Error) -> HetznerError {
         let (attempt, endpoint) = (attempt.to_owned(), self.endpoint.to_string());
+        if let Some(dialled) = dial_error(&error).cloned() {
+            return match dialled {
+                source @ DialError::Proxy { .. } => HetznerError::Proxy { attempt, source },
+                source => HetznerError::Connect { attempt, endpoint, source: source.into() },
+            };
+        }
         match (error.is_connect(), certificate_fault(&error)) {
             (_, Some(fault)) => {
                 HetznerError::Certificate { attempt, endpoint, source: fault.into() }
@@ -175,6 +191,10 @@ impl Http {
     }
 
     fn refusal(&self, attempt: &str, answer: &Answer) -> HetznerError {
+        if let (true, Some(to)) = (answer.status.is_redirection(), answer.leads_to()) {
+            let (attempt, endpoint) = (attempt.to_owned(), self.endpoint.to_string());
+            return HetznerError::Redirected { attempt, endpoint, status: answer.status, to };
+        }
         let Ok(body) = serde_json::from_slice::<ErrorBody>(&answer.body) else {
             return self.not_the_api(attempt, answer);
         };
@@ -204,9 +224,28 @@ impl Answer {
         content.split(';').next().is_some_and(|kind| kind.trim() == "application/json")
     }
 
+    /// Returns where a redirect leads, without what it may repeat of our request.
+    fn leads_to(&self) -> Option<String> {
+        let location = self.header(LOCATION.as_str())?;
+        let place = location.split(['?', '#']).next().unwrap_or_default();
+        Some(events::text::clip(&events::text::line(&peers::without_user_info(place)), 200))
+    }
+
     fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
+}
+
+/// Returns why there is no connection, as the dialler says it.
+fn dial_error<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a DialError> {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(found) = error.downcast_ref() {
+            return Some(found);
+        }
+        next = error.source();
+    }
+    None
 }
 
 /// Returns what rustls has against the other side's certificate, if that is what went wrong.

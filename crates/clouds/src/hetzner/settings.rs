@@ -6,6 +6,7 @@ use std::time::Duration;
 use events::{Clock, ClusterId, Secret};
 use http::Uri;
 use http::uri::{PathAndQuery, Scheme};
+use peers::Route;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::{ClientConfig, RootCertStore};
@@ -24,6 +25,8 @@ pub struct Settings {
     pub timeout: Duration,
     /// The cluster that everything is made for.
     pub cluster: ClusterId,
+    /// The way there: directly, or through a proxy.
+    pub route: Route,
     /// The time, by which the pause is reckoned that Hetzner asks for.
     pub clock: Clock,
 }
@@ -84,7 +87,7 @@ impl Endpoint {
 
     /// Reads an address. A token must not travel without TLS.
     pub fn parse(text: &str) -> Result<Self, SettingsError> {
-        let invalid = || SettingsError::Endpoint { text: text.to_owned() };
+        let invalid = || SettingsError::Endpoint { text: peers::without_user_info(text) };
         let uri: Uri = text.trim_end_matches('/').parse().map_err(|_| invalid())?;
         let usable = uri.scheme() == Some(&Scheme::HTTPS)
             && uri.authority().is_some_and(|authority| !authority.as_str().contains('@'))
@@ -150,7 +153,8 @@ mod tests {
             ["", "api.hetzner.cloud", "http://api/v1", "https://", "https://a@b/", "https://b/?c"]
         {
             let error = Endpoint::parse(wrong).unwrap_err();
-            let text = format!("`{wrong}` is not an endpoint such as https://api.hetzner.cloud/v1");
+            let shown = wrong.replace("a@", "");
+            let text = format!("`{shown}` is not an endpoint such as https://api.hetzner.cloud/v1");
             assert_eq!(error.to_string(), text);
         }
     }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use clouds::hetzner::{Endpoint, Hetzner, Settings, Trust};
 use events::{Clock, ClusterId, Secret};
+use peers::Route;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use serde_json::Value;
@@ -28,6 +29,8 @@ pub(crate) enum Reply {
     Close,
     /// Says nothing.
     Silence,
+    /// Answers with these bytes, then repeats the piece after each pause until nobody reads.
+    Endless(Vec<u8>, Vec<u8>, Duration),
 }
 
 /// A request that has arrived.
@@ -85,6 +88,7 @@ impl Api {
             trust: Trust::Only(self.authority.clone().into_bytes()),
             timeout: Duration::from_secs(10),
             cluster: cluster(),
+            route: Route::Direct,
             clock: Clock::starting_at("2026-11-15T12:00:00Z".parse().unwrap()),
         }
     }
@@ -129,6 +133,13 @@ async fn serve(
             }
             Reply::Close => return,
             Reply::Silence => std::future::pending().await,
+            Reply::Endless(head, piece, pause) => {
+                stream.write_all(&head).await.unwrap();
+                while stream.write_all(&piece).await.is_ok() {
+                    tokio::time::sleep(pause).await;
+                }
+                return;
+            }
         }
     }
 }
@@ -149,13 +160,14 @@ async fn request(stream: &mut TlsStream<TcpStream>) -> Option<Seen> {
     Some(Seen { line, head, body: serde_json::from_slice(&body).unwrap_or(Value::Null) })
 }
 
-/// TLS with a certificate for the loopback address, by an authority of its own.
+/// TLS with a certificate for the loopback address and a name, by an authority of its own.
 fn tls() -> (TlsAcceptor, String) {
     let mut params = CertificateParams::new(Vec::new()).unwrap();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
     let key = KeyPair::generate().unwrap();
-    let params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
+    let params =
+        CertificateParams::new(vec!["127.0.0.1".to_owned(), "cloud.test".to_owned()]).unwrap();
     let certificate = params.signed_by(&key, &authority).unwrap();
     let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
     let provider = Arc::new(rustls::crypto::ring::default_provider());

@@ -58,6 +58,11 @@ impl Redactor {
     /// The shortest secret that can be searched for, in bytes.
     pub const SHORTEST: usize = 8;
 
+    /// Returns whether a secret is long enough to be told from other words.
+    pub fn can_hide(secret: &Secret) -> bool {
+        secret.reveal().trim().len() >= Self::SHORTEST
+    }
+
     /// A redactor that makes its tokens with the cluster's `key`.
     pub fn new(key: [u8; 32]) -> Self {
         Self {

@@ -1,6 +1,7 @@
 //! What Talos and Kubernetes say of the nodes, all asked at the same time.
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 
 use events::Failure;
 use objects::{Access, Object, Scope, Status};
@@ -96,7 +97,7 @@ async fn listed(site: &Site, address: IpAddr) -> Result<Vec<Object>, Failure> {
     let access =
         Access::with_certificates(&server, authority, certificate, admin.key().pem().reveal());
     let access = access.map_err(|error| Failure::permanent(error.to_string()))?;
-    let cluster = access.connect().await;
+    let cluster = access.proxies(Arc::clone(&site.proxies)).connect().await;
     let cluster = cluster.map_err(|error| Failure::permanent(error.to_string()))?;
     let nodes = cluster.list(&Scope::all(kube::kind("v1", "Node"))).await;
     Ok(nodes.map_err(|error| error.failure())?.objects)

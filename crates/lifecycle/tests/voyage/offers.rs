@@ -9,7 +9,7 @@ const FIRST: &str = "cax11";
 
 async fn with_fallback(number: &str) -> Harbour {
     let group = format!("count: 1, type: {FIRST}, fallbacks: [{{ type: cax21 }}]");
-    Harbour::of(number, at_hetzner(&group, "", "    cilium: {}\n")).await
+    Harbour::of(number, at_hetzner(&group, "", "    cilium: {}\n    hcloud-ccm: {}\n")).await
 }
 
 async fn obstacles(harbour: &Harbour) -> Vec<(Code, String)> {
@@ -33,8 +33,11 @@ async fn a_fallback_is_taken_for_a_type_that_ended_or_is_sold_out_in_the_action(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_plan_names_a_snapshot_that_is_missing_or_does_not_fit() {
-    let harbour =
-        Harbour::of("217", at_hetzner("count: 1, type: cax11", "", "    cilium: {}\n")).await;
+    let harbour = Harbour::of(
+        "217",
+        at_hetzner("count: 1, type: cax11", "", "    cilium: {}\n    hcloud-ccm: {}\n"),
+    )
+    .await;
     assert_eq!(obstacles(&harbour).await, []);
     harbour.world.hetzner().remove_snapshots();
     let missing = "the project holds no snapshot of Talos v1.14.1 for arm64";
@@ -53,8 +56,11 @@ async fn a_plan_names_a_snapshot_that_is_missing_or_does_not_fit() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn prices_in_another_currency_are_not_taken_for_euros() {
-    let harbour =
-        Harbour::of("218", at_hetzner("count: 1, type: cax11", "", "    cilium: {}\n")).await;
+    let harbour = Harbour::of(
+        "218",
+        at_hetzner("count: 1, type: cax11", "", "    cilium: {}\n    hcloud-ccm: {}\n"),
+    )
+    .await;
     assert!(harbour.outlook().await.bill.is_some());
     harbour.world.hetzner().turn(|knobs| knobs.currency = Some("USD".to_owned()));
     let outlook = harbour.outlook().await;

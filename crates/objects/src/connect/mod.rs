@@ -46,8 +46,14 @@ pub struct Access {
     proxies: Arc<Proxies>,
     /// How long a credential may take.
     patience: Option<Duration>,
+    /// Who has to know every credential before it is sent anywhere.
+    told: Option<Told>,
     clock: Clock,
 }
+
+/// Hears of secrets.
+#[derive(Clone)]
+struct Told(Arc<dyn Fn(&[Secret]) + Send + Sync>);
 
 /// All that a client is made of.
 pub(crate) struct Parts {
@@ -173,6 +179,7 @@ impl Access {
             timeouts: Timeouts::default(),
             proxies: Arc::default(),
             patience: None,
+            told: None,
             clock: Clock::real(),
         }
     }
@@ -190,6 +197,20 @@ impl Access {
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = Some(patience);
         self
+    }
+
+    /// Tells every credential, and every secret in a URL, before it is sent anywhere:
+    /// the first and those that replace it.
+    #[must_use]
+    pub fn telling_secrets(mut self, tell: impl Fn(&[Secret]) + Send + Sync + 'static) -> Self {
+        self.told = Some(Told(Arc::new(tell)));
+        self
+    }
+
+    fn tell(&self, secrets: &[Secret]) {
+        if let Some(Told(tell)) = &self.told {
+            tell(secrets);
+        }
     }
 
     /// Goes to another address with the same authority and identity, such as
@@ -240,6 +261,9 @@ impl Access {
     /// Fetches what is shown to the API.
     pub(crate) async fn fetch(&self, parts: &Parts) -> Result<Credential, AccessError> {
         let fetched = parts.source.fetch(&self.clock, self.patience).await;
+        if let Ok(credential) = &fetched {
+            self.tell(&credential.secrets);
+        }
         let server = || parts.site.server.clone();
         fetched.map_err(|reason| AccessError::NoCredential { server: server(), reason })
     }
@@ -283,7 +307,8 @@ impl Access {
         let shown = config.cluster_url.to_string().trim_end_matches('/').to_owned();
         let no_credential = |reason| AccessError::NoCredential { server: shown.clone(), reason };
         let mut source = Source::take(&mut config.auth_info).map_err(no_credential)?;
-        let (route, mut secrets) = self.route()?;
+        let route = self.route()?;
+        let mut secrets = route.secrets();
         if let Some((user, password)) = login {
             secrets.push(password.clone());
             // As Go does: user info of a URL counts where there is nothing else.
@@ -291,6 +316,7 @@ impl Access {
                 source = Source::Basic(user, password);
             }
         }
+        self.tell(&secrets);
         let site = Site { server: shown, namespace: config.default_namespace.clone() };
         Ok(Parts { config, source, route, site, secrets })
     }
@@ -304,23 +330,16 @@ impl Access {
         kubeconfig
     }
 
-    /// Returns the way to the server, and what is secret about it.
-    fn route(&self) -> Result<(Route, Vec<Secret>), AccessError> {
+    /// Returns the way to the server.
+    fn route(&self) -> Result<Route, AccessError> {
         let context = self.context().unwrap_or_default();
         let contexts = self.kubeconfig.contexts.iter().find(|it| it.name == context);
         let name = contexts.and_then(|it| Some(&it.context.as_ref()?.cluster));
         let cluster = self.kubeconfig.clusters.iter().find(|it| Some(&it.name) == name);
         let url = cluster.and_then(|it| it.cluster.as_ref()?.proxy_url.as_deref());
         match url.filter(|url| !url.is_empty()) {
-            Some(url) => {
-                let proxy = Proxy::parse("`proxy-url` of the kubeconfig", url)?;
-                let secrets = proxy.secret().into_iter().collect();
-                Ok((Route::Through(proxy), secrets))
-            }
-            None => {
-                let secrets = self.proxies.secrets().collect();
-                Ok((Route::Environment(self.proxies.clone()), secrets))
-            }
+            Some(url) => Ok(Route::Through(Proxy::parse("`proxy-url` of the kubeconfig", url)?)),
+            None => Ok(Route::Environment(self.proxies.clone())),
         }
     }
 }
@@ -336,6 +355,12 @@ impl Default for Timeouts {
             change: Duration::from_secs(65),
             silence: Duration::from_secs(100),
         }
+    }
+}
+
+impl std::fmt::Debug for Told {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Told")
     }
 }
 

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use events::Secret;
 use http::Uri;
 use http::uri::Authority;
+use peers::without_user_info;
 use percent_encoding::percent_decode_str;
 
 use super::AccessError;
@@ -19,7 +20,7 @@ impl Server {
     /// Takes user info out of a URL: it must stand in no message and no name of
     /// a folder.
     pub(super) fn of(url: &Uri) -> Result<Self, AccessError> {
-        let unusable = || AccessError::Address(without_login(&url.to_string()));
+        let unusable = || AccessError::Address(without_user_info(&url.to_string()));
         let authority = url.authority().ok_or_else(unusable)?;
         let Some((info, place)) = authority.as_str().rsplit_once('@') else {
             return Ok(Self { url: url.clone(), login: None });
@@ -37,20 +38,13 @@ impl Server {
 pub(super) fn address(server: &str) -> Result<Uri, AccessError> {
     let uri: Option<Uri> = server.parse().ok();
     uri.filter(|uri| uri.scheme().is_some() && uri.host().is_some())
-        .ok_or_else(|| AccessError::Address(without_login(server)))
+        .ok_or_else(|| AccessError::Address(without_user_info(server)))
 }
 
 /// Returns whether a server is on this machine.
 pub(super) fn is_loopback(url: &Uri) -> bool {
     let host = url.host().unwrap_or_default().trim_matches(['[', ']']);
     host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
-}
-
-/// Returns a URL, or what should be one, without user info.
-fn without_login(text: &str) -> String {
-    let Some((before, after)) = text.rsplit_once('@') else { return text.to_owned() };
-    let scheme = before.split_once("://").map_or("", |(scheme, _)| scheme);
-    if scheme.is_empty() { after.to_owned() } else { format!("{scheme}://{after}") }
 }
 
 #[cfg(test)]

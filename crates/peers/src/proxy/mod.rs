@@ -114,6 +114,15 @@ impl Proxies {
 // === impl Route ===
 
 impl Route {
+    /// Returns what must not be shown.
+    pub fn secrets(&self) -> Vec<Secret> {
+        match self {
+            Self::Direct => Vec::new(),
+            Self::Environment(proxies) => proxies.secrets().collect(),
+            Self::Through(proxy) => proxy.secret().into_iter().collect(),
+        }
+    }
+
     /// Returns the proxy for a server; none where it is dialled directly.
     pub(crate) fn to(&self, https: bool, host: &str, port: u16) -> Option<&Proxy> {
         match self {

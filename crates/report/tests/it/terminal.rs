@@ -143,7 +143,7 @@ fn words_that_are_not_of_the_run_take_the_frame_off_the_screen() {
     live.tick(&story, 60_000, &mut out).unwrap();
     live.say("Report", "demo/REPORT.html\x1b[2J", &mut out).unwrap();
     let left = screen_after(&String::from_utf8(out).unwrap());
-    assert_eq!(left, "       Report demo/REPORT.html\n");
+    assert_eq!(left, "       Report demo/REPORT.html␛[2J\n", "shown, not obeyed");
 }
 
 #[test]

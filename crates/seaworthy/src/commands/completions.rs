@@ -22,6 +22,6 @@ pub(crate) struct CompletionsArgs {
 pub(crate) fn run(args: &CompletionsArgs, ui: &Ui) -> Result<(), CommandError> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "seaworthy", &mut script);
-    ui.stdout().write_all(&script)?;
+    ui.file_on_stdout().write_all(&script)?;
     Ok(())
 }

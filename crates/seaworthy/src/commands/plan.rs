@@ -14,6 +14,7 @@ use spec::{Duration, Plan};
 use crate::cli::{Output, Shared};
 use crate::command_error::CommandError;
 use crate::exit::Exit;
+use crate::runtime;
 use crate::target::{Sight, TargetArgs};
 use crate::ui::Ui;
 
@@ -103,7 +104,7 @@ pub(crate) fn run(args: &PlanArgs, shared: &Shared, ui: &Ui) -> Result<(), Comma
 /// Asks the cloud, where there is a way to it.
 fn asked(sight: &Sight) -> Result<Option<Outlook>, CommandError> {
     let Ok(site) = &sight.site else { return Ok(None) };
-    let runtime = tokio::runtime::Runtime::new()?;
+    let runtime = runtime::new()?;
     let outlook = runtime.block_on(up::outlook(site));
     outlook.map(Some).map_err(|failure| {
         CommandError::say(Exit::Refused, format!("could not ask the cloud: {failure}"))

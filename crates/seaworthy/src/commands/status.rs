@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::cli::{Output, Shared};
 use crate::command_error::CommandError;
+use crate::runtime;
 use crate::target::{Sight, TargetArgs};
 use crate::ui::Ui;
 
@@ -49,7 +50,7 @@ struct LastRun {
 pub(crate) fn run(args: &StatusArgs, shared: &Shared, ui: &Ui) -> Result<(), CommandError> {
     let sight = args.target.look(&[], shared, ui)?;
     let now = match &sight.site {
-        Ok(site) => tokio::runtime::Runtime::new()?.block_on(status::now(site)),
+        Ok(site) => runtime::new()?.block_on(status::now(site)),
         Err(error) => unseen(&sight, error),
     };
     let last_run = last_run(&sight.state);

@@ -14,6 +14,7 @@ use super::plan::timeout;
 use crate::cli::Shared;
 use crate::command_error::CommandError;
 use crate::running::{self, Order};
+use crate::runtime;
 use crate::target::{self, Target, TargetArgs};
 use crate::ui::Ui;
 
@@ -58,7 +59,7 @@ impl UpArgs {
 
 /// Returns the order to bring a cluster up.
 pub(crate) fn order(target: Target, until: Option<Stage>) -> Result<Order<Up>, CommandError> {
-    let runtime = tokio::runtime::Runtime::new()?;
+    let runtime = runtime::new()?;
     let monthly_cents = runtime.block_on(up::monthly_cents(&target.site));
     let Target { digest, folder, site, token, speed, .. } = target;
     let now = Circumstances { spec: Some(digest), monthly_cents, simulated_speed: speed };

@@ -2,14 +2,14 @@
 
 mod machines;
 
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
 use engine::{Chance, StateFolder, Until};
-use events::Clock;
+use events::{Clock, Redactor, Secret, io_reason};
 use lifecycle::Invocation;
 use lifecycle::verify::{
     self, Acquaintance, Circumstances, ControlPlanes, Grantee, Selection, Verify,
@@ -18,11 +18,12 @@ use objects::{Access, ApiError, Trouble, Unreachable};
 use serde_json::{Value, json};
 
 use self::machines::{Machines, control_planes};
-use crate::access::{ClusterArgs, unusable};
+use crate::access::{ClusterArgs, unusable, warn_of_clear_text};
 use crate::cli::{Output, Shared};
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::running::{self, Order, Traces};
+use crate::runtime;
 use crate::ui::Ui;
 
 /// Verify that a cluster is healthy, whoever made it
@@ -77,6 +78,8 @@ pub(crate) struct VerifyArgs {
 /// A cluster that has answered.
 struct Met {
     access: Access,
+    /// What is shown to the API and must not be written down.
+    secrets: Vec<Secret>,
     server: String,
     acquaintance: Acquaintance,
 }
@@ -96,13 +99,13 @@ pub(crate) fn run(args: &VerifyArgs, shared: &Shared, ui: &Ui) -> Result<(), Com
     // A file that cannot be used is told before anybody is waited for.
     let planes = args.talosconfig.as_deref().map(|file| control_planes(file, args.machines.into()));
     let planes = planes.transpose()?;
-    let met = meet(args)?;
+    let met = meet(args, ui)?;
     let name = folder_name(&met.server);
     if let Some(state) = &shared.state_dir {
         let order = order(args, met, planes, &state.join(name))?;
         return running::run(order, ui).map(|_| ());
     }
-    let scratch = tempfile::tempdir()?;
+    let scratch = tempfile::tempdir().map_err(no_scratch)?;
     let order = order(args, met, planes, &scratch.path().join(name))?;
     running::run_leaving(order, Traces::None, ui).map(|_| ())
 }
@@ -115,7 +118,7 @@ fn order(
 ) -> Result<Order<Verify>, CommandError> {
     let folder = StateFolder::open(state, &Chance::real())
         .map_err(|error| CommandError::new(Exit::Internal, &error))?;
-    let Met { access, server, acquaintance } = met;
+    let Met { access, secrets, server, acquaintance } = met;
     let gates = args.gates.iter().copied().collect();
     let selection = Selection { gates, talosconfig: planes.is_some() };
     let now = Circumstances {
@@ -131,7 +134,10 @@ fn order(
     plan.rerun = Some(args.rerun(&invocation));
     let work = Verify::new(access, acquaintance, selection, Clock::real()).and(planes);
     let work = Arc::new(work.called_as(invocation));
-    Ok(Order { folder, plan, until: Until::TheEnd, work, secrets: Vec::new(), claim: None })
+    let secrets = secrets.into_iter().filter(Redactor::can_hide);
+    let secrets = secrets.map(|secret| ("credential of the kubeconfig".to_owned(), secret));
+    let secrets = secrets.collect();
+    Ok(Order { folder, plan, until: Until::TheEnd, work, secrets, claim: None })
 }
 
 impl VerifyArgs {
@@ -150,6 +156,14 @@ impl VerifyArgs {
     }
 }
 
+/// Without a state folder the run is kept in one that goes away with the process.
+fn no_scratch(error: io::Error) -> CommandError {
+    let folder = std::env::temp_dir();
+    let message = format!("could not make a folder in {}: {}", folder.display(), io_reason(&error));
+    CommandError::say(Exit::Internal, message)
+        .hint("set TMPDIR to a folder that can be written, or name one with `--state-dir`")
+}
+
 /// A cluster of others has no name but its address.
 fn folder_name(server: &str) -> String {
     let place = server.split_once("://").map_or(server, |(_, place)| place);
@@ -162,17 +176,17 @@ fn wait(args: &VerifyArgs) -> Duration {
 }
 
 /// Connects, and exchanges the first words.
-fn meet(args: &VerifyArgs) -> Result<Met, CommandError> {
-    let access = args.cluster.access()?;
-    let runtime = tokio::runtime::Runtime::new()?;
-    runtime.block_on(async {
+fn meet(args: &VerifyArgs, ui: &Ui) -> Result<Met, CommandError> {
+    let access = args.cluster.access(ui)?;
+    runtime::block_on(async {
+        warn_of_clear_text(&access, ui).await?;
         let cluster = access.connect().await.map_err(|error| unusable(&error))?;
         let clock = Clock::real();
         loop {
             match Acquaintance::with(&cluster).await {
                 Ok(acquaintance) => {
-                    let server = cluster.server().to_owned();
-                    return Ok(Met { access, server, acquaintance });
+                    let (server, secrets) = (cluster.server().to_owned(), cluster.secrets());
+                    return Ok(Met { access, secrets, server, acquaintance });
                 }
                 Err(error) if error.class().is_retryable() && clock.elapsed() < wait(args) => {
                     clock.sleep(PAUSE).await;

@@ -6,7 +6,7 @@ use clap::Args;
 use objects::{Goal, Terms, Wait};
 use report::terminal::say;
 
-use crate::access::AccessArgs;
+use crate::access::{AccessArgs, within};
 use crate::cli::Output;
 use crate::command_error::CommandError;
 use crate::commands::palette;
@@ -66,7 +66,8 @@ pub(crate) fn run(args: &WaitArgs, ui: &Ui) -> Result<(), CommandError> {
     runtime::block_on(async {
         let mut signals = Signals::listen()?;
         let selection = args.selection.read(args.timeout.into(), &mut signals).await?;
-        let cluster = args.access.connect(&mut signals).await?;
+        let cluster = args.access.connect(args.timeout.into(), &mut signals, ui).await?;
+        let cluster = within(cluster, args.timeout.into());
         let reader = Reader::new(&cluster, args.timeout.into());
         let namespace = args.access.namespace(&cluster);
         let resolving = selection.resolve(&reader, &namespace);

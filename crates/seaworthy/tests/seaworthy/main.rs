@@ -20,12 +20,15 @@ mod foreign_cluster;
 mod generated;
 mod harbour_runs;
 mod help;
+mod hostile;
+mod hostile_api;
 mod interruption;
 #[path = "../../../objects/tests/objects/kwok.rs"]
 mod kwok;
 mod machines;
 mod middlebox;
 mod no_answer;
+mod pty;
 mod quay;
 mod real_sets;
 mod recovery;

@@ -1,9 +1,8 @@
 //! A driven run as a real process: what it prints, how it ends, and what is
 //! left when it is asked to stop or killed.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::Read as _;
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::fs;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
@@ -12,6 +11,7 @@ use events::journal;
 use events::{CallOutcome, Interruption, RunOutcome, What};
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::pty::Pty;
 use crate::workplace::Workplace;
 
 /// A dry dock, whose planks outlive the process that lays them.
@@ -334,22 +334,9 @@ fn a_terminal_gets_a_view_that_moves_and_compares() {
     assert!(!dumb.contains('\x1b'), "{dumb:?}");
 }
 
-/// Runs a command with a terminal of 80 columns for its words, and returns them.
+/// Runs a command with a terminal for its words, and returns them.
 fn in_terminal(mut command: Command) -> String {
-    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&ours).unwrap();
-    unlockpt(&ours).unwrap();
-    let name = ptsname(&ours, Vec::new()).unwrap().into_string().unwrap();
-    let theirs = OpenOptions::new().read(true).write(true).open(name).unwrap();
-    let size = rustix::termios::Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
-    rustix::termios::tcsetwinsize(theirs.as_fd(), size).unwrap();
-    command.stderr(Stdio::from(theirs));
-    let mut child = command.spawn().unwrap();
-    drop(command);
-    let mut seen = Vec::new();
-    // Reading fails, rather than ends, when the other side is closed.
-    let _ = File::from(ours).read_to_end(&mut seen);
-    child.wait().unwrap();
-    String::from_utf8_lossy(&seen).into_owned()
+    let pty = Pty::open();
+    command.stderr(pty.stream());
+    pty.watch(command)
 }

@@ -17,7 +17,7 @@ use objects::{Cluster, Goal, Met, Terms, Wait};
 use report::terminal::{Palette, say};
 use tokio_util::sync::CancellationToken;
 
-use crate::access::AccessArgs;
+use crate::access::{AccessArgs, within};
 use crate::cli::Output;
 use crate::command_error::CommandError;
 use crate::commands::palette;
@@ -74,7 +74,8 @@ async fn apply(args: &ApplyArgs, ui: &Ui) -> Result<(), CommandError> {
     let mut signals = Signals::listen()?;
     let objects = args.set.read(args.timeout(), &mut signals).await?;
     let clock = Clock::real();
-    let cluster = args.access.connect(&mut signals).await?;
+    let cluster = args.access.connect(args.timeout(), &mut signals, ui).await?;
+    let cluster = within(cluster, args.timeout());
     let set = args.set.set(objects, args.access.namespace(&cluster))?;
     let run = RunId::new(clock.now(), Chance::real().bits());
     let (errand, kept) = (Arc::new(Errand::new(run)), Kept::of(&cluster));

@@ -9,6 +9,7 @@ use crate::cli::Shared;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::place::Place;
+use crate::runtime;
 use crate::secrets_args::Given;
 use crate::target::TargetArgs;
 use crate::ui::Ui;
@@ -66,7 +67,7 @@ impl KubeconfigArgs {
             Some("lb") => Way::LoadBalancer,
             Some(node) => Way::Node(node.to_owned()),
         };
-        let runtime = tokio::runtime::Runtime::new()?;
+        let runtime = runtime::new()?;
         let server = runtime.block_on(lifecycle::api_server(&target.site, &way));
         let server = server.map_err(|error| failed(&error))?;
         let own_name = || target.site.plan.cluster.to_string();

@@ -8,6 +8,7 @@ use crate::cli::Shared;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::place::Place;
+use crate::runtime;
 use crate::target::TargetArgs;
 use crate::ui::Ui;
 
@@ -74,7 +75,7 @@ impl TalosconfigArgs {
         if !self.endpoints.is_empty() {
             return Ok((bundle, name, self.endpoints.clone()));
         }
-        let runtime = tokio::runtime::Runtime::new()?;
+        let runtime = runtime::new()?;
         let found = runtime.block_on(lifecycle::control_planes(&target.site));
         let found = found.map_err(|error| failed(&error))?;
         Ok((bundle, name, found.into_iter().map(Place::at).collect()))

@@ -17,7 +17,7 @@ use events::{Clock, Errand, RunId};
 use objects::set::Means;
 use objects::{Cluster, ForceHolders, Patience, Propagation, RemovalTerms};
 
-use crate::access::AccessArgs;
+use crate::access::{AccessArgs, within};
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::reading::{PATIENCE, Reader};
@@ -104,7 +104,11 @@ async fn delete(args: &DeleteArgs, ui: &Ui) -> Result<(), CommandError> {
     let mut signals = Signals::listen()?;
     let patience = args.timeout.map_or(PATIENCE, Duration::from);
     let selection = args.selection.read(patience, &mut signals).await?;
-    let cluster = args.access.connect(&mut signals).await?;
+    let cluster = args.access.connect(patience, &mut signals, ui).await?;
+    let cluster = match args.timeout {
+        Some(time) => within(cluster, time.into()),
+        None => cluster,
+    };
     let reader = Reader::new(&cluster, patience);
     let clock = reader.means.clock;
     let mut shown = Shown::new(ui, clock, args.dry_run);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use crate::access::AccessArgs;
+use crate::access::{AccessArgs, within};
 use crate::cli::Output;
 use crate::command_error::CommandError;
 use crate::commands::apply::{SetArgs, refused};
@@ -56,7 +56,8 @@ pub(crate) fn run(args: &DiffArgs, ui: &Ui) -> Result<(), CommandError> {
 async fn diff(args: &DiffArgs, ui: &Ui) -> Result<(), CommandError> {
     let (mut signals, patience) = (Signals::listen()?, Duration::from(args.timeout));
     let objects = args.set.read(patience, &mut signals).await?;
-    let cluster = args.access.connect(&mut signals).await?;
+    let cluster = args.access.connect(patience, &mut signals, ui).await?;
+    let cluster = within(cluster, patience);
     let means = reading::means(&cluster);
     let set = args.set.set(objects, args.access.namespace(&cluster))?;
     let veil = kept::veil();

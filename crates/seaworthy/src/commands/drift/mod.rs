@@ -9,7 +9,7 @@ use clap::Args;
 use objects::Cluster;
 use objects::set::{Inventory, Prune, Set, Settings, Walk};
 
-use crate::access::AccessArgs;
+use crate::access::{AccessArgs, within};
 use crate::cli::Output;
 use crate::command_error::CommandError;
 use crate::commands::apply::{applyset, files, refused};
@@ -61,7 +61,8 @@ pub(crate) fn run(args: &DriftArgs, ui: &Ui) -> Result<(), CommandError> {
                 Some(files::read(named, args.recursive, patience, &mut signals).await?)
             }
         };
-        let cluster = args.access.connect(&mut signals).await?;
+        let cluster = args.access.connect(args.timeout.into(), &mut signals, ui).await?;
+        let cluster = within(cluster, args.timeout.into());
         let namespace = args.access.namespace(&cluster);
         let inventory = applyset(args.applyset.as_deref(), &namespace)?;
         let subject = match (objects, inventory) {

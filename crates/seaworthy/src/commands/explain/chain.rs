@@ -8,6 +8,7 @@ use report::terminal::{Mishap, say};
 use serde_json::{Value, json};
 
 use super::ExplainArgs;
+use crate::access::within;
 use crate::cli::Output;
 use crate::command_error::CommandError;
 use crate::commands::palette;
@@ -23,7 +24,8 @@ pub(super) fn explain(args: &ExplainArgs, ui: &Ui) -> Result<(), CommandError> {
     runtime::block_on(async {
         let mut signals = Signals::listen()?;
         let selection = args.selection.read(args.timeout.into(), &mut signals).await?;
-        let cluster = args.access.connect(&mut signals).await?;
+        let cluster = args.access.connect(args.timeout.into(), &mut signals, ui).await?;
+        let cluster = within(cluster, args.timeout.into());
         let reader = Reader::new(&cluster, args.timeout.into());
         let namespace = args.access.namespace(&cluster);
         let explaining = async {

@@ -17,6 +17,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::{named, speed};
 use crate::command_error::CommandError;
 use crate::exit::Exit;
+use crate::runtime;
 use crate::standing::Reach;
 use crate::ui::Ui;
 use crate::world_file::WorldFile;
@@ -62,7 +63,7 @@ pub(super) struct ServeArgs {
 }
 
 pub(super) fn run(args: &ServeArgs, ui: &Ui) -> Result<(), CommandError> {
-    let runtime = tokio::runtime::Runtime::new()?;
+    let runtime = runtime::new()?;
     runtime.block_on(serve(args, ui))
 }
 

@@ -14,6 +14,7 @@ use crate::cli::Output;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::place::Place;
+use crate::runtime;
 use crate::ui::Ui;
 
 /// Tell which mode Talos nodes are in, without any secret
@@ -42,7 +43,7 @@ struct Looked<'a> {
 pub(crate) fn run(args: &ProbeArgs, ui: &Ui) -> Result<(), CommandError> {
     let ours = args.ours.certificate()?;
     let within = Duration::from(args.timeout);
-    let runtime = tokio::runtime::Runtime::new()?;
+    let runtime = runtime::new()?;
     let looks = args.addresses.iter().map(|place| look(place, ours.as_ref(), within));
     let looked = runtime.block_on(join_all(looks));
     // A name that is not resolved in time is still asked for, by a thread that

@@ -14,6 +14,7 @@ use crate::command_error::CommandError;
 use crate::commands::talos::authority;
 use crate::exit::Exit;
 use crate::place::Place;
+use crate::runtime;
 
 /// Which machines are asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -39,7 +40,7 @@ impl From<Machines> for Roll {
 /// Returns the control planes that a talosconfig leads to.
 pub(super) fn control_planes(file: &Path, roll: Roll) -> Result<ControlPlanes, CommandError> {
     let context = authority::context(file)?;
-    let runtime = tokio::runtime::Runtime::new()?;
+    let runtime = runtime::new()?;
     let found = context.endpoints.iter().map(async |endpoint| {
         let place: Place = endpoint.parse()?;
         place.resolve(RESOLVED_WITHIN).await
