@@ -25,6 +25,24 @@ pub(crate) fn cost(story: &Story) -> Option<String> {
     story.cost().map(|cost| format!("{words} {cost}"))
 }
 
+/// `rehearsal with stand-in addons`: how a run in a simulated world is called.
+pub(crate) fn rehearsal(run: &Run) -> Option<&'static str> {
+    run.simulated_speed?;
+    Some(if run.stand_ins.is_empty() { "rehearsal" } else { "rehearsal with stand-in addons" })
+}
+
+/// What a rehearsal does not prove.
+pub(crate) fn rehearsal_limits(run: &Run) -> Option<String> {
+    run.simulated_speed?;
+    let world = "This was a rehearsal in a simulated world: nothing real was made";
+    Some(if run.stand_ins.is_empty() {
+        format!("{world}.")
+    } else {
+        let names = run.stand_ins.join(", ");
+        format!("{world}. Stand-in addons took the place of the charts of {names}.")
+    })
+}
+
 /// Whether a command goes on after a failure, to hear of all of them.
 pub(crate) fn hears_all(command: &str) -> bool {
     command == "verify"

@@ -77,6 +77,9 @@ pub struct ReportRun {
     /// How many times faster than real the simulated world runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simulated_speed: Option<u32>,
+    /// The addons that stand-ins take the place of, in a rehearsal.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stand_ins: Vec<String>,
     /// The run that this one goes on from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumes: Option<RunId>,
@@ -148,6 +151,7 @@ impl ReportRun {
             nodes: run.nodes.clone(),
             monthly_cents: run.monthly_cents,
             simulated_speed: run.simulated_speed,
+            stand_ins: run.stand_ins.clone(),
             resumes: run.resumes,
         }
     }

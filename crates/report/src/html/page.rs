@@ -14,6 +14,7 @@ const SCRIPT: &str = include_str!("report.js");
 pub(super) fn page(story: &Story, data: &Data) -> Markup {
     let outcome = story.outcome();
     let cluster = story.run().map_or("nothing was recorded", |run| &run.cluster);
+    let rehearsal = story.run().and_then(words::rehearsal);
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -21,13 +22,16 @@ pub(super) fn page(story: &Story, data: &Data) -> Markup {
                 meta charset="utf-8";
                 meta http-equiv="Content-Security-Policy" content=(policy());
                 meta name="viewport" content="width=device-width, initial-scale=1";
-                title { (outcome.word()) ": " (cluster) }
+                title { (outcome.word()) ": " (cluster) @if let Some(words) = rehearsal { " (" (words) ")" } }
                 style { (PreEscaped(STYLE)) }
             }
             body {
                 header {
                     p.badge.(class(outcome)) { (outcome.word()) }
-                    h1 { (cluster) }
+                    h1 {
+                        (cluster)
+                        @if rehearsal.is_some() { " " span.badge.rehearsal { "Rehearsal" } }
+                    }
                     @if let Some(run) = story.run() { (about(story, run)) }
                 }
                 @if let Some(first) = story.first_cause() { (cause(story, &first)) }
@@ -65,6 +69,7 @@ fn about(story: &Story, run: &Run) -> Markup {
     let tally = story.tally();
     html! {
         p.title { (run.title) }
+        @if let Some(limits) = words::rehearsal_limits(run) { p.limits { (limits) } }
         dl.figures {
             div { dt { "took" } dd { (words::duration(story)) } }
             @if let Some(cost) = story.cost() {
@@ -76,6 +81,7 @@ fn about(story: &Story, run: &Run) -> Markup {
             div { dt { "command" } dd { "seaworthy " (run.command) } }
             div { dt { "started" } dd { (run.started.strftime("%Y-%m-%d %H:%M:%S UTC")) } }
             div { dt { "run" } dd.id { (run.id) } }
+            @if let Some(spec) = run.spec { div { dt { "cluster file" } dd.id { "sha256:" (spec) } } }
             @if let Some(resumed) = run.resumes { div { dt { "goes on from" } dd.id { (resumed) } } }
         }
     }

@@ -110,7 +110,13 @@
 
   /** A try that failed before one passed is no failure of its unit. */
   const failed = (item) => (isBad(item.state) && (!item.attempt || isBad(item.parent.state))) || item.children.some(failed);
-  const found = (item) => item.label.toLowerCase().includes(view.find) || item.children.some(found);
+  /** A gate that failed is found by what it said, too: often it names a node. */
+  function searched(item) {
+    if (!item.check || !isBad(item.state)) return item.label.toLowerCase();
+    const last = (item.check.findings || []).at(-1);
+    return [item.label, JSON.stringify(last ?? ""), JSON.stringify(item.unit.cause ?? "")].join(" ").toLowerCase();
+  }
+  const found = (item) => searched(item).includes(view.find) || item.children.some(found);
 
   function wanted(item) {
     if (view.failedOnly && !failed(item)) return false;
@@ -121,7 +127,8 @@
   function isOpen(item) {
     if (view.open.has(item.id)) return true;
     if (view.failedOnly) return !view.open.has("-" + item.id);
-    return view.find !== "" && item.level === 1 && !view.open.has("-" + item.id) && item.children.some((child) => child.kind === "node" && found(child));
+    const hides = (child) => (child.kind === "node" || (child.check && isBad(child.state))) && found(child);
+    return view.find !== "" && !view.open.has("-" + item.id) && item.children.some(hides);
   }
 
   function fold(item, open) {
@@ -196,10 +203,20 @@
     return attempts.map((one) => bar(one.next ? "try" : "", one.state, one.from, one.to));
   }
 
+  /** What proves a stage or a gate, in a line. */
+  function evidenceLine(item) {
+    if (item.state !== "passed" && item.state !== "ready") return "";
+    if (item.level === 1) return item.stage.summary || "";
+    const last = item.check && (item.check.findings || []).at(-1);
+    const seen = last && seenBy(last.verdict);
+    return (seen && seen.summary) || "";
+  }
+
   function row(item) {
     const children = item.children.length > 0;
     const open = children && isOpen(item);
     const share = item.stage.per_node && item.level === 1 ? item.stage.passed + "/" + item.stage.planned : null;
+    const line = evidenceLine(item);
     const node = el("div", {
       class: "row level-" + item.level, role: "row", id: item.id, tabindex: item.id === view.focus ? "0" : "-1",
       "aria-level": item.level, "aria-selected": String(item.id === view.shown),
@@ -211,6 +228,7 @@
         item.check ? el("span", { class: "kind" }, item.kind) : null,
         share ? el("span", { class: "share" }, share) : null),
       track(item),
+      line ? el("span", { class: "line", role: "gridcell", title: line }, line) : null,
       el("span", { class: "took", role: "gridcell" }, item.from === undefined ? words(item.state) : span(item.to - item.from)));
     if (children) node.setAttribute("aria-expanded", String(open));
     return node;
@@ -391,10 +409,17 @@
     detail.scrollTop = 0;
     work.classList.add("split");
     view.shown = item.id;
+    link("#" + item.id);
     draw();
   }
 
+  /** The address of the page leads to the row that is shown. */
+  function link(hash) {
+    history.replaceState(null, "", location.pathname + location.search + hash);
+  }
+
   function close() {
+    link("");
     detail.hidden = true;
     detail.replaceChildren();
     work.classList.remove("split");
@@ -481,9 +506,34 @@
     return unit && (unit.children.find((item) => item.check && isBad(item.state)) || unit);
   }
 
+  // --- commands to copy ---
+
+  /** A page of a file or of a plain server may not use the clipboard's API. */
+  async function copy(text, button) {
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      const box = el("textarea", { value: text });
+      document.body.append(box);
+      box.select();
+      document.execCommand("copy");
+      box.remove();
+    }
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = "Copy"; }, 2000);
+  }
+
+  for (const code of document.querySelectorAll(".cause li > code")) {
+    const button = el("button", { type: "button", class: "copy", "aria-label": "Copy the command" }, "Copy");
+    button.addEventListener("click", () => copy(code.textContent, button));
+    code.after(" ", button);
+  }
+
   draw();
+  const linked = items.get(location.hash.slice(1));
   const first = culprit();
-  if (first) {
+  if (linked) reveal(linked);
+  else if (first) {
     for (let one = first.parent; one; one = one.parent) view.open.add(one.id);
     view.focus = first.id;
     if (window.innerWidth > 760) show(first);

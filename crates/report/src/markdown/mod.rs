@@ -9,7 +9,7 @@ mod sections;
 
 use page::Page;
 
-use crate::Story;
+use crate::{Run, Story, text};
 
 /// Enough for a large cluster's checks, and still quick to open in an editor.
 const REPORT_BYTES: usize = 512 * 1024;
@@ -35,13 +35,21 @@ pub fn step_summary(story: &Story) -> String {
     page.finish()
 }
 
-/// Returns `pr-comment.md`. Its first line names the cluster, so that whoever
-/// posts it can find and replace the comment of an earlier run.
+/// Returns `pr-comment.md`. Its first line names the command and the cluster, so that
+/// a CI job finds and replaces the comment of an earlier run. The cluster's identity
+/// would not do: it is another one in every fresh state folder.
 pub fn pr_comment(story: &Story) -> String {
     let mut page = Page::new(COMMENT_BYTES);
     if let Some(run) = story.run() {
-        page.line(&format!("<!-- seaworthy {} -->", run.cluster_id));
+        page.line(&format!("<!-- seaworthy {} -->", marker(run)));
     }
     sections::overview(&mut page, story);
     page.finish()
+}
+
+/// `up demo`: words that cannot end the comment.
+fn marker(run: &Run) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "-. ".contains(c) { c } else { '_' };
+    let words: String = format!("{} {}", run.command, run.cluster).chars().map(plain).collect();
+    text::clip(&words.replace("--", "-"), 100)
 }

@@ -18,7 +18,12 @@ pub(super) fn overview(page: &mut Page, story: &Story) {
         return page.line("# Nothing was recorded");
     };
     let word = capital(story.outcome().word());
-    page.line(&format!("# {word}: {}\n", inline(&clip(&run.cluster, 100))));
+    let rehearsal = words::rehearsal(run).map(|words| format!(" ({words})"));
+    let (cluster, rehearsal) = (clip(&run.cluster, 100), rehearsal.unwrap_or_default());
+    page.line(&format!("# {word}: {}{rehearsal}\n", inline(&cluster)));
+    if let Some(limits) = words::rehearsal_limits(run) {
+        page.line(&format!("> {}\n", inline(&clip(&limits, 500))));
+    }
     cause(page, story, run);
     page.line(&summary(story, run));
     page.section("Missing for the proof", "", &bullets(story.missing().iter().cloned()));

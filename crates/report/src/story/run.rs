@@ -33,6 +33,8 @@ pub struct Run {
     pub monthly_cents: Option<u64>,
     /// How many times faster than real the simulated world runs; none where the world is real.
     pub simulated_speed: Option<u32>,
+    /// The addons that stand-ins take the place of; none where the world is real.
+    pub stand_ins: Vec<String>,
     /// The command that repeats the run, ready to be pasted.
     pub rerun: String,
     /// The run that this one goes on from.
@@ -58,6 +60,7 @@ impl Run {
             nodes: plan.nodes.iter().map(node).collect(),
             monthly_cents: plan.monthly_cents,
             simulated_speed: plan.simulated_speed,
+            stand_ins: plan.stand_ins.iter().map(|name| line(name)).collect(),
             rerun: rerun(plan),
             resumes,
         }

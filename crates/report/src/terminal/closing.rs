@@ -45,7 +45,9 @@ fn headline(story: &Story, run: &Run) -> Line {
         Outcome::Stopped => (Ink::Caution, "Stopped"),
         Outcome::CutOff => (Ink::Bad, "Cut off"),
     };
-    let words = format!(" in {}{}", words::duration(story), particulars(story));
+    let rehearsal = words::rehearsal(run).map(|words| format!(", a {words},"));
+    let rehearsal = rehearsal.unwrap_or_default();
+    let words = format!("{rehearsal} in {}{}", words::duration(story), particulars(story));
     Line::verb(ink, verb).and(Ink::Strong, run.cluster.clone()).and(Ink::Text, words)
 }
 
@@ -104,12 +106,42 @@ fn not_checked(story: &Story) -> Vec<Line> {
     by_reason.into_iter().map(line).collect()
 }
 
+/// `Missing ready, cni, proof: not asked for`: those that lack for the same reason share
+/// a line.
 fn missing(missing: &[String]) -> Vec<Line> {
-    let line = |what: &String| Line::verb(Ink::Caution, "Missing").and(Ink::Text, what.clone());
-    let mut lines: Vec<_> = missing.iter().take(MISSING).map(line).collect();
-    if missing.len() > MISSING {
-        let more = format!("{} more, in the report", missing.len() - MISSING);
-        lines.push(Line::verb(Ink::Caution, "Missing").and(Ink::Text, more));
+    let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
+    for what in missing {
+        let (name, reason) = what.rsplit_once(": ").unwrap_or((what, ""));
+        match by_reason.iter_mut().find(|(known, _)| *known == reason && !reason.is_empty()) {
+            Some((_, names)) => names.push(name),
+            None => by_reason.push((reason, vec![name])),
+        }
+    }
+    // `proof, datapath` is one of them.
+    let between = if missing.iter().any(|it| it.contains(", ")) { "; " } else { ", " };
+    let words = |(reason, names): &(&str, Vec<&str>)| match *reason {
+        "" => names.join(between),
+        reason => format!("{}: {reason}", text::clip(&names.join(between), 150)),
+    };
+    let line = |what: String| Line::verb(Ink::Caution, "Missing").and(Ink::Text, what);
+    let mut lines: Vec<_> = by_reason.iter().take(MISSING).map(words).map(line).collect();
+    if by_reason.len() > MISSING {
+        lines.push(line(format!("{} more, in the report", by_reason.len() - MISSING)));
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_names_a_shared_reason_once() {
+        let all = ["ready: not asked for", "cni: not asked for", "seal: no answer", "proof"];
+        let lines = missing(&all.map(str::to_owned));
+        let told: Vec<_> = lines.iter().map(|line| format!("{line:?}")).collect();
+        assert_eq!(told.len(), 3, "{told:?}");
+        assert!(told[0].contains("ready, cni: not asked for"), "{}", told[0]);
+        assert!(told[1].contains("seal: no answer") && told[2].contains("proof"), "{told:?}");
+    }
 }

@@ -125,8 +125,9 @@ fn only_looks(story: &Story) -> bool {
 }
 
 fn opening(story: &Story, run: &Run) -> Vec<Line> {
-    let speed = run.simulated_speed.map(|speed| format!(" (simulated, speed {speed}×)"));
-    let title = format!(": {}{}", run.title, speed.unwrap_or_default());
+    let rehearsal = words::rehearsal(run).zip(run.simulated_speed);
+    let rehearsal = rehearsal.map(|(words, speed)| format!(" ({words}, speed {speed}×)"));
+    let title = format!(": {}{}", run.title, rehearsal.unwrap_or_default());
     let mut lines = vec![
         Line::verb(Ink::Busy, gerund(&run.command))
             .and(Ink::Strong, run.cluster.clone())

@@ -121,6 +121,57 @@ fn filters_leave_what_was_asked_for() {
 }
 
 #[test]
+fn search_shows_a_failed_gate_by_what_it_said() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let page = page(&samples::failed());
+    browser.open(&page.path);
+    browser.click("#close");
+    browser.click("#find");
+    browser.press("eof from 203.0.113.10");
+    assert!(rows(&browser) >= 2, "the stage and its gate: {}", browser.text("#timeline"));
+    assert!(browser.text("#timeline").contains("api"), "{}", browser.text("#timeline"));
+    quiet(&browser);
+}
+
+#[test]
+fn an_address_leads_to_a_row_and_commands_can_be_copied() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let page = page(&samples::failed());
+    browser.open(&page.path);
+    browser.click("#s3");
+    browser.click("#s3c0");
+    assert_eq!(browser.script("return location.hash"), "#s3c0");
+    browser.script("location.reload()");
+    let detail = browser.text("#detail");
+    assert!(detail.contains("firewall covers 50000, 6443"), "{detail}");
+    let buttons = browser.script("return document.querySelectorAll('.cause .copy').length");
+    let commands = browser.script("return document.querySelectorAll('.cause ul li').length");
+    assert_eq!(buttons, commands);
+    let badge = browser.text(".badge.rehearsal");
+    assert_eq!(badge.to_lowercase(), "rehearsal");
+    let line = browser.text("#s3 .line");
+    assert!(!line.is_empty(), "a stage that passed shows what proves it");
+    quiet(&browser);
+}
+
+#[test]
+fn no_window_cuts_the_next_steps_off() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    browser.resize(Window { width: 390, height: 800 });
+    let page = page(&samples::failed());
+    browser.open(&page.path);
+    let hidden = "const box = document.querySelector('.cause dl'); \
+                  return box.scrollHeight - box.clientHeight";
+    assert_eq!(browser.script(hidden), 0);
+}
+
+#[test]
 fn no_window_scrolls_sideways() {
     let Some(browser) = Browser::start() else {
         return;
@@ -192,7 +243,10 @@ fn the_policy_stops_a_script_that_is_not_ours() {
     assert_ne!(forged, html);
     std::fs::write(&page.path, forged).unwrap();
     browser.open(&page.path);
-    assert_eq!(browser.script("return document.title"), "proven: demo");
+    assert_eq!(
+        browser.script("return document.title"),
+        "proven: demo (rehearsal with stand-in addons)"
+    );
     let console = browser.console().join("\n");
     assert!(console.contains("Content Security Policy"), "{console}");
 }
