@@ -39,6 +39,7 @@ mod sealing_key_files;
 mod secrets_args;
 mod selection;
 mod silence;
+mod stand_ins;
 mod standing;
 mod target;
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! Rehearsed clusters: where their state lies, and the worlds they are in.
 
 use std::fs;
-use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 
 use events::{Digest, Secret, private};
@@ -55,17 +54,11 @@ impl Rehearsed {
         Ok(private::write(&self.folder.join(FILE), &self.bytes)?)
     }
 
-    /// Returns how the cloud of its world is reached.
+    /// Returns how the cloud of its world is reached. Other clients find its authority
+    /// beside the state.
     pub(crate) fn cloud(&self, reach: &Reach) -> Result<CloudArgs, CommandError> {
-        let authority = self.folder.join("cloud-ca.pem");
-        private::write(&authority, reach.authority.as_bytes())?;
-        Ok(CloudArgs {
-            cloud_endpoint: reach.endpoint.clone(),
-            cloud_ca: Some(authority),
-            token_file: None,
-            my_ip: vec![IpAddr::V4(Ipv4Addr::LOCALHOST)],
-            simulated_speed: Some(reach.speed),
-        })
+        private::write(&self.folder.join("cloud-ca.pem"), reach.authority.as_bytes())?;
+        Ok(CloudArgs::of_world(reach.clone()))
     }
 
     /// Returns what the cluster follows.

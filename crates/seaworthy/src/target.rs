@@ -1,6 +1,6 @@
 //! Which cluster a command is about, and how its cloud is reached.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,8 +22,10 @@ use crate::git_remote::newest_commit;
 use crate::proxies::proxies;
 use crate::referenced_files::{ReferencedFiles, followed};
 use crate::rehearsed::Rehearsed;
+use crate::stand_ins;
 use crate::standing::{self, Reach};
 use crate::ui::Ui;
+use crate::world_file;
 
 /// Which cluster is meant.
 #[derive(Args, Clone, Debug)]
@@ -62,9 +64,17 @@ pub(crate) struct CloudArgs {
     #[arg(long, value_name = "ADDRESS", env = "SEAWORTHY_MY_IP", value_delimiter = ',')]
     pub(crate) my_ip: Vec<IpAddr>,
 
-    /// The cloud is a simulator that runs so many times faster than real
-    #[arg(long, value_name = "FACTOR", env = "SEAWORTHY_SIMULATED_SPEED", hide = true)]
-    pub(crate) simulated_speed: Option<u32>,
+    /// The simulated world that `sim` runs, by the file that it holds
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["cloud_endpoint", "cloud_ca", "token_file"]
+    )]
+    pub(crate) world: Option<PathBuf>,
+
+    /// How the world of a rehearsal is reached. Only a world that runs has one.
+    #[arg(skip)]
+    pub(crate) reach: Option<Reach>,
 }
 
 /// A cluster with all that a run of it needs.
@@ -161,10 +171,11 @@ impl TargetArgs {
             let sight = Sight::of(&rehearsed.cluster, state, &cloud, timeouts, Ok(token))?;
             return Ok(sight.called_as(self.invocation(shared)));
         }
+        let cloud = self.cloud.reached()?;
         let (cluster, _) = self.read(shared, ui)?;
         let state = state_dir(shared.state_dir.as_ref(), self.file()).join(cluster.name.as_str());
-        let token = token(&self.cloud, ui);
-        let sight = Sight::of(&cluster, state, &self.cloud, timeouts, token)?;
+        let token = token(&cloud, ui);
+        let sight = Sight::of(&cluster, state, &cloud, timeouts, token)?;
         Ok(sight.called_as(self.invocation(shared)))
     }
 
@@ -192,12 +203,24 @@ impl TargetArgs {
             return Ok(rehearsed.target(&reach)?.called_as(self.invocation(shared)));
         }
         let (cluster, bytes) = self.read(shared, ui)?;
+        self.open_read(cluster, &bytes, timeouts, shared, ui)
+    }
+
+    fn open_read(
+        &self,
+        cluster: Cluster,
+        bytes: &[u8],
+        timeouts: &[(Stage, Duration)],
+        shared: &Shared,
+        ui: &Ui,
+    ) -> Result<Target, CommandError> {
+        let cloud = self.cloud.reached()?;
         let state = state_dir(shared.state_dir.as_ref(), self.file()).join(cluster.name.as_str());
         let token = match cluster.cloud {
-            spec::Cloud::Hetzner(_) => token(&self.cloud, ui)?,
+            spec::Cloud::Hetzner(_) => token(&cloud, ui)?,
             spec::Cloud::Proxmox(_) | spec::Cloud::Machines(_) => Secret::new(""),
         };
-        let target = Target::with(cluster, &bytes, &state, &self.cloud, timeouts, token, None)?;
+        let target = Target::with(cluster, bytes, &state, &cloud, timeouts, token, None)?;
         Ok(target.called_as(self.invocation(shared)))
     }
 
@@ -210,11 +233,19 @@ impl TargetArgs {
         shared: &Shared,
         ui: &Ui,
     ) -> Result<Target, CommandError> {
-        let mut target = self.open(timeouts, shared, ui)?;
+        let file = self.file();
+        let mut target = if self.rehearsal {
+            self.open(timeouts, shared, ui)?
+        } else {
+            let (cluster, bytes) = self.read(shared, ui)?;
+            if self.cloud.world.is_none() {
+                stand_ins::refuse(&cluster, file)?;
+            }
+            self.open_read(cluster, &bytes, timeouts, shared, ui)?
+        };
         if self.rehearsal && self.file.is_none() {
             return Ok(target);
         }
-        let file = self.file();
         let files = ReferencedFiles::read(&target.cluster, file, &read_file(file)?)?;
         files.furnish(target.site_mut());
         if !self.rehearsal {
@@ -249,7 +280,7 @@ impl Sight {
         let site = ground.map(|ground| {
             let mut site = Site::new(plan.clone(), ground, &state, clock, chance);
             site.mine.clone_from(&cloud.my_ip);
-            site.speed = cloud.simulated_speed;
+            site.speed = cloud.speed();
             site.proxies = Arc::clone(&proxies);
             site
         });
@@ -285,11 +316,11 @@ impl Target {
         };
         let mut site = Site::new(plan, ground, state, clock, chance);
         site.mine.clone_from(&cloud.my_ip);
-        site.speed = cloud.simulated_speed;
+        site.speed = cloud.speed();
         site.proxies = Arc::new(proxies()?);
         site.token = token.clone();
         site.source = source;
-        let (digest, speed) = (Digest::of(bytes), cloud.simulated_speed);
+        let (digest, speed) = (Digest::of(bytes), cloud.speed());
         Ok(Self { cluster, digest, folder, site: Arc::new(site), token, speed })
     }
 
@@ -381,8 +412,35 @@ impl CloudArgs {
             options.extend(file.as_ref().map(|file| (name, file.display().to_string())));
         }
         options.extend(self.my_ip.iter().map(|address| ("--my-ip", address.to_string())));
-        options.extend(self.simulated_speed.map(|it| ("--simulated-speed", it.to_string())));
+        options.extend(self.world.as_ref().map(|file| ("--world", file.display().to_string())));
         options
+    }
+
+    /// Returns the cloud of the world that is named, where one is.
+    fn reached(&self) -> Result<Self, CommandError> {
+        let Some(file) = &self.world else { return Ok(self.clone()) };
+        let reach = world_file::read(file).ok_or_else(|| {
+            CommandError::say(Exit::Usage, format!("no world runs at {}", file.display()))
+                .hint("`seaworthy sim` starts one, and `--world` names its file")
+        })?;
+        Ok(Self { my_ip: self.my_ip.clone(), world: self.world.clone(), ..Self::of_world(reach) })
+    }
+
+    /// Returns the cloud of a world.
+    pub(crate) fn of_world(reach: Reach) -> Self {
+        Self {
+            cloud_endpoint: reach.endpoint.clone(),
+            cloud_ca: None,
+            token_file: None,
+            my_ip: vec![IpAddr::V4(Ipv4Addr::LOCALHOST)],
+            world: None,
+            reach: Some(reach),
+        }
+    }
+
+    /// Returns how many simulated seconds pass in a real one, in a rehearsal.
+    fn speed(&self) -> Option<u32> {
+        self.reach.as_ref().map(|reach| reach.speed)
     }
 
     fn connect(
@@ -392,9 +450,10 @@ impl CloudArgs {
         clock: Clock,
     ) -> Result<Ground, CommandError> {
         let endpoint = Endpoint::parse(&self.cloud_endpoint).map_err(usage)?;
-        let trust = match &self.cloud_ca {
-            None => Trust::System,
-            Some(path) => Trust::Only(std::fs::read(path).map_err(|error| {
+        let trust = match (&self.reach, &self.cloud_ca) {
+            (Some(reach), _) => Trust::Only(reach.authority.clone().into_bytes()),
+            (None, None) => Trust::System,
+            (None, Some(path)) => Trust::Only(std::fs::read(path).map_err(|error| {
                 let message = format!("could not read the authorities {}: {error}", path.display());
                 CommandError::say(Exit::Usage, message)
             })?),
@@ -415,6 +474,9 @@ fn token(cloud: &CloudArgs, ui: &Ui) -> Result<Secret, CommandError> {
 
 #[expect(clippy::disallowed_methods, reason = "the token enters here")]
 fn read_token(cloud: &CloudArgs) -> Result<Secret, CommandError> {
+    if let Some(reach) = &cloud.reach {
+        return Ok(Secret::new(reach.token.as_str()));
+    }
     if let Some(path) = &cloud.token_file {
         let text = std::fs::read_to_string(path).map_err(|error| {
             CommandError::say(
@@ -433,7 +495,7 @@ fn read_token(cloud: &CloudArgs) -> Result<Secret, CommandError> {
 }
 
 fn no_client(plan: &Plan) -> CommandError {
-    CommandError::say(Exit::Usage, format!("nobody asks {} yet", plan.cloud.as_str()))
+    CommandError::say(Exit::Usage, format!("{} is not supported yet", plan.cloud.as_str()))
 }
 
 fn usage(error: impl std::error::Error + 'static) -> CommandError {

@@ -104,9 +104,8 @@ fn every_command_that_reads_a_cluster_file_checks_the_files_that_it_names() {
     let ssh = "ssh://git@example.com/fleet\n      knownHostsFile: known_hosts\n";
     workplace.write("cluster.yaml", EXAMPLES[0].1.replace(https, ssh));
     let refused = |told: &str| {
-        for command in ["validate", "plan", "rehearse", "up"] {
-            let mut command = workplace.command([command, "cluster.yaml"]);
-            let ran = workplace.ran(command.env("HCLOUD_TOKEN", "hunter22"));
+        for command in ["validate", "plan", "rehearse"] {
+            let ran = workplace.run([command, "cluster.yaml"]);
             assert_eq!(ran.exit, 2, "{ran}");
             assert!(ran.stderr.contains(told), "{ran}");
         }
@@ -117,6 +116,19 @@ fn every_command_that_reads_a_cluster_file_checks_the_files_that_it_names() {
     refused("known_hosts, line 1, is no host key");
     workplace.write("known_hosts", "example.com ssh-ed25519 AAAA\n");
     assert_eq!(workplace.run(["validate"]).exit, 0);
+}
+
+#[test]
+fn up_refuses_stand_ins_outside_a_rehearsal_before_anything_is_made() {
+    let workplace = Workplace::new();
+    workplace.run(["init"]);
+    let mut command = workplace.command(["up", "--my-ip", "198.51.100.7"]);
+    let ran = workplace.ran(command.env("HCLOUD_TOKEN", "hunter22"));
+    assert_snapshot!("stand-ins are refused", ran);
+    assert!(!workplace.path().join(".seaworthy").exists());
+    let ran = workplace.run(["up", "--world", "world.json"]);
+    assert_eq!(ran.exit, 2, "{ran}");
+    assert!(ran.stderr.contains("no world runs at world.json"), "{ran}");
 }
 
 #[test]

@@ -13,8 +13,11 @@ spec:
   talos: { version: v1.14.1 }
   kubernetes: { version: v1.36.3 }
   controlPlane: { count: 1, type: cax11 }
-  addons: { cilium: {}, hcloud-ccm: {} }
+  manifests: [{ name: charts, path: charts.yaml, after: api }]
 ";
+
+/// What stands for rendered charts.
+const CHARTS: &str = "apiVersion: v1\nkind: Namespace\nmetadata: { name: charts }\n";
 
 /// An address of this machine at which nobody listens.
 fn nobody() -> String {
@@ -33,6 +36,7 @@ fn block(stderr: &str, endpoint: &str) -> String {
 fn an_address_that_nobody_knows_is_asked_for_before_anything_is_made() {
     let (place, endpoint) = (Workplace::new(), nobody());
     place.write("cluster.yaml", CLUSTER);
+    place.write("charts.yaml", CHARTS);
     let mut command = place.command(["up", "--cloud-endpoint", &endpoint]);
     let output = command.env("HCLOUD_TOKEN", "canary-hunter22").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
@@ -43,6 +47,7 @@ fn an_address_that_nobody_knows_is_asked_for_before_anything_is_made() {
 fn a_cloud_that_does_not_answer_is_told_with_a_next_step() {
     let (place, endpoint) = (Workplace::new(), nobody());
     place.write("cluster.yaml", CLUSTER);
+    place.write("charts.yaml", CHARTS);
     let told = |args: &[&str]| {
         let mut command = place.command(args);
         command.args(["--cloud-endpoint", &endpoint, "--my-ip", "198.51.100.7"]);

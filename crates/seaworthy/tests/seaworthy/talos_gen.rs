@@ -30,6 +30,8 @@ pub(crate) fn bundle(seed: u64) -> Bundle {
 pub(crate) fn workplace(cluster: &str) -> Workplace {
     let workplace = Workplace::new();
     workplace.write("cluster.yaml", cluster);
+    let network = "apiVersion: v1\nkind: Namespace\nmetadata: { name: network }\n";
+    workplace.write("network.yaml", network);
     let mine = workplace.path().join("mine.yaml");
     events::private::write(&mine, bundle(1).to_yaml().reveal().as_bytes()).unwrap();
     workplace

@@ -60,9 +60,7 @@ fn wishes() -> (Value, Value) {
             "cni": { "name": "none" }, "serviceSubnets": ["10.96.0.0/16"],
         } },
     });
-    let planes = json!({
-        "cluster": { "proxy": { "disabled": true }, "etcd": { "advertisedSubnets": subnets } },
-    });
+    let planes = json!({ "cluster": { "etcd": { "advertisedSubnets": subnets } } });
     (all, planes)
 }
 
