@@ -60,12 +60,13 @@ impl Stage {
         child
     }
 
+    /// The journals of all rehearsals, oldest first.
     pub(crate) fn journals(&self) -> Vec<PathBuf> {
-        let runs = self.place.path().join(".seaworthy/demo.rehearsal-1/runs");
-        let runs = fs::read_dir(runs).into_iter().flatten().flatten();
-        let mut journals: Vec<_> = runs.map(|run| run.path().join("journal.jsonl")).collect();
-        journals.sort();
-        journals
+        let within = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten();
+        let rehearsals = within(self.place.path().join(".seaworthy"));
+        let mut runs: Vec<_> = rehearsals.flat_map(|it| within(it.path().join("runs"))).collect();
+        runs.sort_by_key(fs::DirEntry::file_name);
+        runs.into_iter().map(|run| run.path().join("journal.jsonl")).collect()
     }
 }
 
@@ -110,7 +111,7 @@ fn a_rehearsal_that_is_killed_and_stopped_goes_on() {
     let (exit, text) = stage.rehearse(&["--down"]);
     assert_eq!(exit, 0, "{text}");
     assert!(text.contains(ITEMS), "exactly one of everything: {text}");
-    assert!(text.contains("Proven demo"), "{text}");
+    assert!(text.contains("Removed demo"), "{text}");
     println!("killed at {kills} points, stopped at {stops}, and resumed");
 }
 

@@ -7,6 +7,7 @@ use clouds::hetzner::{Hetzner, HetznerError, Holder};
 use clouds::{Cloud as _, Item};
 use engine::{Chance, StateFolder};
 use events::ClusterId;
+use lifecycle::Ground;
 use report::terminal::say;
 use serde_json::json;
 
@@ -35,8 +36,12 @@ pub(super) fn remove(
     let folder = (is_known && !args.dry_run).then(|| open(state)).transpose()?;
     let claim = folder.map(|it| running::claim(&it, &asked.command())).transpose()?;
     let hetzner = hetzner.seen_as(id);
-    let items = inventory(&hetzner)?;
-    let namesakes = namesakes(&hetzner, asked.cluster)?;
+    // At once: connections do not outlive the runtime that they were made on.
+    let (items, namesakes) = runtime::block_on(async {
+        let items = hetzner.inventory().await.map_err(|error| refused(&error))?;
+        let namesakes = hetzner.namesakes(asked.cluster).await;
+        Ok((items, namesakes.map_err(|error| refused(&error))?))
+    })?;
     if items.is_empty() {
         lost_state::refuse(asked, &namesakes, known, state)?;
     }
@@ -60,6 +65,9 @@ pub(super) fn remove(
         StateFolder::adopt(state, id, &Chance::real()).map_err(|error| internal(&error))?;
     }
     let target = asked.open()?;
+    let Ground::Hetzner(hetzner) = target.site.ground.clone() else {
+        return Err(CommandError::say(Exit::Internal, "the cloud is another one than before"));
+    };
     let mut order = order(target, hetzner);
     order.plan.rerun = Some(asked.command());
     order.claim = claim;
@@ -77,10 +85,6 @@ fn internal(error: &engine::StateError) -> CommandError {
 /// Lists what is the cluster's.
 pub(super) fn inventory(hetzner: &Hetzner) -> Result<Vec<Item>, CommandError> {
     runtime::block_on(async { hetzner.inventory().await.map_err(|error| refused(&error)) })
-}
-
-fn namesakes(hetzner: &Hetzner, cluster: &str) -> Result<Vec<Holder>, CommandError> {
-    runtime::block_on(async { hetzner.namesakes(cluster).await.map_err(|error| refused(&error)) })
 }
 
 fn refused(error: &HetznerError) -> CommandError {
