@@ -34,8 +34,13 @@ pub fn options() -> OpenOptions {
     options
 }
 
-/// Writes a file that appears whole or not at all, in place of one that may be there.
+/// Writes a file that appears whole or not at all, in place of one that may be
+/// there. A device, a pipe or a socket is never replaced.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let is_replaceable = |there: fs::Metadata| there.is_file() || there.is_symlink();
+    if fs::symlink_metadata(path).is_ok_and(|there| !is_replaceable(there)) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+    }
     let partial = write_partial(path, bytes)?;
     if let Err(error) = fs::rename(&partial, path) {
         // What it holds may be secret, and nobody would look for it.
@@ -173,6 +178,19 @@ mod tests {
         let taken = folder.path().join("taken");
         fs::create_dir(&taken).unwrap();
         write(&taken, b"secret").unwrap_err();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing partial is left");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn write_replaces_regular_files_only() {
+        use std::os::unix::fs::FileTypeExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let _listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        let error = write(&path, b"secret").unwrap_err();
+        assert_eq!(error.to_string(), "it is not a regular file");
+        assert!(fs::symlink_metadata(&path).unwrap().file_type().is_socket());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing partial is left");
     }
 
