@@ -185,6 +185,12 @@ fn rehearse_keeps_the_environment_from_the_simulator() {
     let world: serde_json::Value = serde_json::from_str(&world).unwrap();
     let given = fs::read(format!("/proc/{}/environ", world["pid"])).unwrap();
     assert_eq!(String::from_utf8_lossy(&given), "");
+
+    let ran = stage.place.run(["sim", "fault", "image-missing"]);
+    assert!(ran.stderr.contains("Armed image-missing: "), "{ran}");
+    assert!(ran.stderr.contains("it acts on servers that are ordered from now on"), "{ran}");
+    let ran = stage.place.run(["sim", "fault", "egress-blocked"]);
+    assert!(ran.stderr.contains("Struck egress-blocked: "), "{ran}");
 }
 
 /// A file that cannot be written whole leaves nothing: it may hold keys.

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use clap::Args;
 use report::terminal::say;
 use sim::admin::{Answer, FaultNow, Question};
-use sim::world::fault::{FAULTS, Fault};
+use sim::world::fault::{Begins, FAULTS, Fault};
 
 use super::{WorldArgs, ask};
 use crate::cli::{Output, Shared};
@@ -49,7 +49,12 @@ pub(super) fn run(args: &FaultArgs, shared: &Shared, ui: &Ui) -> Result<(), Comm
     let (fault, verb, after) = match (args.strike, args.mend) {
         (Some(fault), _) => {
             let question = Question::Strike { fault: fault.name.to_owned() };
-            (fault, if there(fault) { "Known" } else { "Struck" }, faults(&reach, &question)?)
+            let verb = match fault.begins() {
+                _ if there(fault) => "Known",
+                Begins::AtOnce => "Struck",
+                Begins::WithAServer | Begins::WithANode => "Armed",
+            };
+            (fault, verb, faults(&reach, &question)?)
         }
         (_, Some(fault)) => {
             let question = Question::Mend { fault: fault.name.to_owned() };
@@ -60,7 +65,12 @@ pub(super) fn run(args: &FaultArgs, shared: &Shared, ui: &Ui) -> Result<(), Comm
     if ui.output() == Output::Json {
         return Ok(ui.json(&after)?);
     }
-    Ok(say(palette(ui), verb, &format!("{}: {}", fault.name, fault.does), &mut ui.stderr())?)
+    let waits = fault.begins().waits_for().filter(|_| verb == "Armed");
+    let words = match waits {
+        Some(waits) => format!("{}: {}; {waits}", fault.name, fault.does),
+        None => format!("{}: {}", fault.name, fault.does),
+    };
+    Ok(say(palette(ui), verb, &words, &mut ui.stderr())?)
 }
 
 fn faults(reach: &Reach, question: &Question) -> Result<Vec<FaultNow>, CommandError> {

@@ -5,6 +5,7 @@
 //! talks to the world. Several faults can be there at once; each turns knobs of
 //! its own.
 
+mod begins;
 mod table;
 
 /// What a kubelet says that has lost sight of its containers.
@@ -12,6 +13,7 @@ pub(super) const PLEG: &str = "PLEG is not healthy: pleg was last seen active 3m
 
 use super::World;
 
+pub use begins::Begins;
 pub use table::FAULTS;
 
 /// Something that goes wrong in a world.
