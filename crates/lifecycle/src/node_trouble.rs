@@ -191,6 +191,7 @@ pub(crate) fn named(name: &str, reason: &Reason) -> (Code, String) {
         }
         Reason::Closed
         | Reason::Lost(_)
+        | Reason::Local(_)
         | Reason::Deadline
         | Reason::Cancelled
         | Reason::NotYetAvailable(_)

@@ -227,9 +227,11 @@ impl Cluster {
     ) -> Result<Bytes, ApiError> {
         let most = if status.is_success() { bounds::ANSWER } else { bounds::REFUSAL };
         let body = Limited::new(body, most).collect().await;
-        let body = body.map_err(|error| match error.is::<LengthLimitError>() {
-            true => ApiError::new(&ask.tried, Trouble::TooLong { what: "the answer", most }),
-            false => ApiError::lost(&ask.tried, &*error),
+        let body = body.map_err(|error| {
+            if error.is::<LengthLimitError>() {
+                return ApiError::new(&ask.tried, Trouble::TooLong { what: "the answer", most });
+            }
+            ApiError::lost(&ask.tried, &*error)
         })?;
         let body = body.to_bytes();
         Ok(if status.is_success() { body } else { self.without_secrets(body) })

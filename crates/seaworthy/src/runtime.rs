@@ -48,7 +48,9 @@ fn room_for(threads: usize) -> io::Result<()> {
         .map(|_| {
             let stay = Arc::clone(&stay);
             // Ends once the sender is gone.
-            thread::Builder::new().spawn(move || drop(stay.lock().map(|stay| stay.recv())))
+            thread::Builder::new().spawn(move || {
+                let _ = stay.lock().map(|stay| stay.recv());
+            })
         })
         .collect();
     drop(begun);

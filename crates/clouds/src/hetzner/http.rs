@@ -142,10 +142,10 @@ impl Http {
     ) -> Result<Answer, HetznerError> {
         let lost = |source: Box<dyn Error + Send + Sync>| {
             let attempt = attempt.to_owned();
-            match source.is::<LengthLimitError>() {
-                true => HetznerError::TooLong { attempt },
-                false => HetznerError::Lost { attempt, source },
+            if source.is::<LengthLimitError>() {
+                return HetznerError::TooLong { attempt };
             }
+            HetznerError::Lost { attempt, source }
         };
         let response = self.client.request(request).await;
         let response = response.map_err(|error| self.unanswered(attempt, error))?;

@@ -207,3 +207,25 @@ async fn a_proxy_of_the_kubeconfig_is_asked_and_its_refusal_is_named() {
     let words = format!("the proxy {place} refuses to connect to api.example.test:6443: 403");
     assert!(error.contains(&words) && !error.contains("hunter22"), "{error}");
 }
+
+/// A name that only the proxy can resolve.
+#[tokio::test]
+async fn a_proxy_of_the_kubeconfig_leads_to_the_api() {
+    let body = json!({ "gitVersion": "v1.36.3" }).to_string();
+    let api = server(move |_, stream| say(stream, json_answer(&body))).await;
+    let place = api.trim_start_matches("http://").to_owned();
+    let proxy = server(move |_, mut stream| {
+        let place = place.clone();
+        async move {
+            let mut api = TcpStream::connect(place).await.unwrap();
+            stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.unwrap();
+            let _ = tokio::io::copy_bidirectional(&mut stream, &mut api).await;
+        }
+    });
+    let config = kubeconfig("http://api.example.test:6443", &json!({ "token": TOKEN }));
+    let mut config: Value = serde_json::from_slice(&config).unwrap();
+    config["clusters"][0]["cluster"]["proxy-url"] = proxy.await.into();
+    let access = Access::from_kubeconfig(config.to_string().as_bytes(), None).unwrap();
+    let version = access.connect().await.unwrap().version().await.unwrap();
+    assert_eq!(version.git_version, "v1.36.3");
+}

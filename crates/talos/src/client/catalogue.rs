@@ -54,6 +54,7 @@ impl Reason {
             Self::Status { code: Code::Unknown, message: something() },
             Self::Nonsense(something()),
             Self::WrongPermit { attempt: something(), permitted: something() },
+            Self::Local(something()),
         ]
     }
 
@@ -109,6 +110,7 @@ mod tests {
             Reason::Unimplemented(_) => 31, Reason::NotFound(_) => 32,
             Reason::Unavailable(_) => 33, Reason::Status { .. } => 34,
             Reason::Nonsense(_) => 35, Reason::WrongPermit { .. } => 36,
+            Reason::Local(_) => 37,
         }
     }
 
@@ -116,7 +118,7 @@ mod tests {
     fn every_reason_is_listed_once_and_says_something_of_its_own() {
         let every = Reason::every();
         let numbers: Vec<_> = every.iter().map(number).collect();
-        assert_eq!(numbers, (0..=36).collect::<Vec<_>>());
+        assert_eq!(numbers, (0..=37).collect::<Vec<_>>());
         let said: BTreeSet<_> = every.iter().map(Reason::pattern).collect();
         let meant: BTreeSet<_> = every.iter().map(|it| it.meaning().means).collect();
         assert_eq!((said.len(), meant.len()), (every.len(), every.len()));

@@ -39,6 +39,10 @@ impl Reason {
                 "The connection broke on its way: the API restarted, or the network did.",
                 "Look again at what the call wanted before sending it another time.",
             ),
+            Self::Local(_) => (
+                "This machine has run out of open files or memory; the node was not asked.",
+                "Raise the limit that it names, or stop other programs.",
+            ),
             Self::NotTls => (
                 "Something else than the Talos API listens there: it does not speak TLS 1.3.",
                 "Check the address and the port; the Talos API is on port 50000.",

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use events::io_reason;
 use rustls::{AlertDescription, CertificateError, Error as TlsError};
 
 use super::Reason;
@@ -21,6 +22,7 @@ impl Reason {
                 }
                 Some(TlsError::AlertReceived(alert)) => Self::of_alert(*alert),
                 Some(_) => Self::NotTls,
+                None if is_exhausted(error) => Self::Local(io_reason(error)),
                 None => Self::of_io(error.kind()),
             },
         }
@@ -94,6 +96,11 @@ impl Reason {
     }
 }
 
+/// `ENOMEM`, `ENFILE` and `EMFILE`: the standard library has a kind for the first only.
+fn is_exhausted(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(12 | 23 | 24))
+}
+
 fn tls(error: &io::Error) -> Option<&TlsError> {
     error.get_ref()?.downcast_ref()
 }
@@ -146,6 +153,10 @@ mod tests {
             assert_eq!(Reason::of_io(kind), reason);
             assert_eq!(reason.class(), Class::Transient);
         }
+        let full = Failed::At(Step::Tcp, io::Error::from_raw_os_error(24));
+        let reason = Reason::of_failed(&full, &Shown::default(), None).to_string();
+        let words = "this machine cannot connect: too many open files in this process";
+        assert!(reason.starts_with(words), "{reason}");
         let steps = [
             (Step::Tcp, Reason::NoAnswer),
             (Step::Tls, Reason::Silent),

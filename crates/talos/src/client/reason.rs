@@ -30,6 +30,9 @@ pub enum Reason {
     /// The connection broke.
     #[error("the connection broke: {0}")]
     Lost(io::ErrorKind),
+    /// This machine has run out of files or memory.
+    #[error("this machine cannot connect: {0}")]
+    Local(String),
 
     // In TLS.
     /// What answers does not speak TLS 1.3.
@@ -168,6 +171,7 @@ impl Reason {
             | Self::Silent
             | Self::Closed
             | Self::Lost(_)
+            | Self::Local(_)
             | Self::Deadline
             | Self::Cancelled
             | Self::NotYetAvailable(_)
@@ -221,6 +225,7 @@ impl Reason {
             | Self::Silent
             | Self::Closed
             | Self::Lost(_)
+            | Self::Local(_)
             | Self::NotTls
             | Self::CertificateRequired
             | Self::UnknownCa
@@ -271,6 +276,7 @@ impl Reason {
             | Self::Silent
             | Self::Closed
             | Self::Lost(_)
+            | Self::Local(_)
             | Self::NotTls
             | Self::Alert(_)
             | Self::StillInMaintenance { .. }
