@@ -12,6 +12,7 @@
 mod bench;
 mod ci;
 mod docs;
+mod faults;
 mod fuzz;
 mod laws;
 mod rig;
@@ -33,6 +34,7 @@ enum Chore {
     Docs(docs::Docs),
     Bench(bench::Bench),
     Laws(laws::Laws),
+    Faults(faults::Faults),
     Fuzz(fuzz::Fuzz),
 }
 
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         Chore::Docs(docs::Docs {}) => docs::run(),
         Chore::Bench(bench) => bench.run(),
         Chore::Laws(laws::Laws {}) => laws::run(),
+        Chore::Faults(faults) => faults.run(),
         Chore::Fuzz(fuzz) => fuzz.run(),
     }
 }

@@ -60,7 +60,7 @@ pub use junit::junit;
 pub use money::MicroEuros;
 pub use span::Span;
 pub use story::{
-    Attempt, CallMade, Check, CheckState, Ending, Finding, FirstCause, Moment, Outcome, Pin,
+    Also, Attempt, CallMade, Check, CheckState, Ending, Finding, FirstCause, Moment, Outcome, Pin,
     Probing, Run, Stage, Standing, State, Story, Tally, UnitStory, Warning,
 };
 pub use timeline::timeline;

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use rig::say::say;
 
-use crate::{cargo, report};
+use crate::{cargo, faults, report};
 
 /// Measure something, and print the figures.
 #[derive(Debug, Args)]
@@ -21,6 +21,8 @@ pub(crate) struct Bench {
 enum What {
     /// The engine's overhead over the critical path, and events per second.
     Engine,
+    /// How soon each fault is named, against the deadline of its gate.
+    Faults,
     /// Commands on Kubernetes objects, against a raw client and the peers.
     Objects,
     /// 200 simulated nodes to proven administration, against bare handshakes.
@@ -33,6 +35,7 @@ impl Bench {
     pub(crate) fn run(&self) -> ExitCode {
         let done = match self.what {
             What::Engine => cargo_bench("engine", "overhead"),
+            What::Faults => faults::times(),
             What::Objects => cargo_bench("seaworthy", "objects"),
             What::Talos => cargo_bench("talos", "nodes"),
             What::Voyage => voyage::run(),

@@ -100,25 +100,43 @@ pub(crate) struct Ran {
     pub(crate) falls: BTreeSet<Fall>,
     /// What a terminal would have shown.
     pub(crate) text: String,
+    /// All that happened, and what reports make of it.
+    pub(crate) events: Vec<Event>,
+    pub(crate) story: Story,
 }
 
 impl Harbour {
     pub(crate) async fn new(number: &str, control_planes: u32, workers: u32) -> Self {
-        Self::with(number, cluster(control_planes, workers, ADDONS), |_| true).await
+        Self::at_speed(SPEED, number, control_planes, workers).await
+    }
+
+    /// A world at another speed than usual. Deadlines are the usual ones.
+    pub(crate) async fn at_speed(
+        speed: u32,
+        number: &str,
+        control_planes: u32,
+        workers: u32,
+    ) -> Self {
+        Self::with(speed, number, cluster(control_planes, workers, ADDONS), |_| true).await
     }
 
     /// A world with a single node and these addons. Its repository holds those
     /// that come by gitops, as far as `holds` says.
     pub(crate) async fn with_addons(number: &str, addons: &str, holds: fn(&Value) -> bool) -> Self {
-        Self::with(number, cluster(1, 0, addons), holds).await
+        Self::with(SPEED, number, cluster(1, 0, addons), holds).await
     }
 
     /// A world for any cluster.
     pub(crate) async fn of(number: &str, cluster: spec::Cluster) -> Self {
-        Self::with(number, cluster, |_| true).await
+        Self::with(SPEED, number, cluster, |_| true).await
     }
 
-    async fn with(number: &str, cluster: spec::Cluster, holds: fn(&Value) -> bool) -> Self {
+    async fn with(
+        speed: u32,
+        number: &str,
+        cluster: spec::Cluster,
+        holds: fn(&Value) -> bool,
+    ) -> Self {
         let mut held = lifecycle::addon_objects(
             &spec::Plan::of(&cluster, ClusterId::NIL),
             spec::By::Gitops,
@@ -130,7 +148,7 @@ impl Harbour {
         let branch = ((REPOSITORY.to_owned(), "main".to_owned()), COMMIT.to_owned());
         let settings = sim::world::Settings {
             range: format!("127.77.{number}.0/24").parse().unwrap(),
-            tempo: Tempo::times(SPEED),
+            tempo: Tempo::times(speed),
             token: TOKEN.to_owned(),
             clock: sim::Clock::real(),
             seed: 1,
@@ -144,7 +162,7 @@ impl Harbour {
         let world = World::start(settings).await.unwrap();
         let state = tempfile::tempdir().unwrap();
         new_bundle(1).save_new(&state.path().join("secrets.yaml")).unwrap();
-        Self { world, state, cluster, pace: SPEED, hopeless: None }
+        Self { world, state, cluster, pace: speed, hopeless: None }
     }
 
     /// Returns how often clients have changed something by a call.
@@ -349,10 +367,10 @@ pub(crate) async fn run<W: Work>(
     let (clock, chance) = (Clock::real(), Chance::real());
     let told = Arc::new(Mutex::new((Story::default(), Plain::new(Palette::Plain), Vec::new())));
     let telling = Arc::clone(&told);
-    let falls = Arc::new(Mutex::new(BTreeSet::new()));
-    let falling = Arc::clone(&falls);
+    let events = Arc::new(Mutex::new(Vec::new()));
+    let recording = Arc::clone(&events);
     let observer = move |event: &Event| {
-        falling.lock().unwrap().extend(Fall::of(event));
+        recording.lock().unwrap().push(event.clone());
         let (story, printer, out) = &mut *telling.lock().unwrap();
         story.apply(event);
         printer.event(story, event, out).unwrap();
@@ -368,7 +386,10 @@ pub(crate) async fn run<W: Work>(
     let backoff = Backoff::default().at_speed(plan.simulated_speed);
     let engine = Engine { session, chance, cancel: Cancel::new(), backoff };
     let finished = engine.run(plan, &until, work).await.unwrap();
-    let text = String::from_utf8(told.lock().unwrap().2.clone()).unwrap();
-    let falls = falls.lock().unwrap().clone();
-    Ran { outcome: finished.outcome, is_done: finished.is_done, falls, text }
+    let told = &mut *told.lock().unwrap();
+    let (story, text) = (std::mem::take(&mut told.0), std::mem::take(&mut told.2));
+    let text = String::from_utf8(text).unwrap();
+    let events = std::mem::take(&mut *events.lock().unwrap());
+    let falls = events.iter().filter_map(Fall::of).collect();
+    Ran { outcome: finished.outcome, is_done: finished.is_done, falls, text, events, story }
 }

@@ -6,6 +6,8 @@
 mod berths;
 mod doubts;
 mod endpoints;
+mod fault_pairs;
+mod fault_times;
 mod faults;
 mod gitops;
 mod harbour;
@@ -13,6 +15,7 @@ mod machines;
 mod mishaps;
 mod offers;
 mod strangers;
+mod sweep;
 mod yard;
 
 use events::RunOutcome;

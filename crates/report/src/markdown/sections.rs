@@ -29,7 +29,7 @@ pub(super) fn overview(page: &mut Page, story: &Story) {
     page.section("Missing for the proof", "", &bullets(story.missing().iter().cloned()));
     let stages: Vec<_> = story.stages().iter().map(|stage| stage_row(story, stage)).collect();
     page.section("Stages", STAGES, &stages);
-    page.section("Other failures", "", &bullets(other_failures(story)));
+    page.section("Also", "", &bullets(also(story)));
     page.section("Failed attempts", "", &bullets(retries(story)));
     page.section("Warnings", "", &bullets(warnings(story)));
 }
@@ -117,9 +117,8 @@ fn check_row(unit: &UnitStory, check: &Check) -> String {
     format!("| {} | {} | {state} | {}{note} |", told(&unit.unit), told(&check.name), inline(&word))
 }
 
-fn other_failures(story: &Story) -> impl Iterator<Item = String> {
-    let failures = story.failures().into_iter().skip(1);
-    failures.filter_map(|unit| Some(format!("{}: {}", unit.unit, unit.cause()?)))
+fn also(story: &Story) -> impl Iterator<Item = String> {
+    story.also().into_iter().map(|also| also.line())
 }
 
 fn retries(story: &Story) -> impl Iterator<Item = String> {

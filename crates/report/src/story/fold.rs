@@ -7,8 +7,8 @@ use events::{
 };
 
 use super::{
-    CallMade, Ending, FirstCause, Moment, Outcome, Run, Stage, Standing, State, Tally, UnitStory,
-    retelling,
+    Also, CallMade, Ending, FirstCause, Moment, Outcome, Run, Stage, Standing, State, Tally,
+    UnitStory, retelling,
 };
 use crate::MicroEuros;
 use crate::text::line;
@@ -194,6 +194,11 @@ impl Story {
     /// Returns the first cause of a failure.
     pub fn first_cause(&self) -> Option<FirstCause<'_>> {
         FirstCause::of(self)
+    }
+
+    /// Returns what else is known to be wrong.
+    pub fn also(&self) -> Vec<Also<'_>> {
+        Also::of(self)
     }
 
     /// Returns what was required and not seen, so that the run is not proven.

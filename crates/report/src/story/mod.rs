@@ -5,6 +5,7 @@
 //! tried, called and found. Live and replayed runs go through the same
 //! [`Story::apply`], which is why they look the same.
 
+mod also;
 mod cause;
 mod check;
 mod ending;
@@ -17,6 +18,7 @@ mod stage;
 mod unit;
 mod unit_fold;
 
+pub use also::Also;
 pub use cause::FirstCause;
 pub use check::{Check, CheckState, Finding, Probing};
 pub use ending::{Ending, Outcome, Tally};

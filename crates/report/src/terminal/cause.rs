@@ -75,16 +75,11 @@ fn next(steps: &[NextStep]) -> Vec<Line> {
 }
 
 fn others(story: &Story) -> Vec<Line> {
-    let failures = story.failures();
-    let others = failures.get(1..).unwrap_or_default();
-    let mut lines: Vec<_> = others
-        .iter()
-        .take(OTHERS)
-        .filter_map(|unit| Some((unit, unit.cause()?)))
-        .map(|(unit, cause)| row("also", &format!("{}: {cause}", unit.unit)))
-        .collect();
+    let others = story.also();
+    let mut lines: Vec<_> =
+        others.iter().take(OTHERS).map(|also| row("also", &also.line())).collect();
     if others.len() > OTHERS {
-        let more = text::count(others.len() - OTHERS, "more failure");
+        let more = text::count(others.len() - OTHERS, "more cause");
         lines.push(row("also", &format!("{more}, in the report")));
     }
     lines
