@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use events::{
-    Cause, CheckKind, Code, Digest, Failure, PastProbe, PlannedCheck, PlannedStage, RecordError,
-    Unit, UnitOutcome, UnitState, Verdict, What,
+    Cause, CheckKind, Code, Digest, Failure, NextStep, PastProbe, PlannedCheck, PlannedStage,
+    RecordError, Unit, UnitOutcome, UnitState, Verdict, What,
 };
 use tokio::time::Instant;
 
@@ -215,18 +215,16 @@ impl<W: Work> UnitRun<W> {
     }
 }
 
-/// Nobody is left without a next step, nor without whether waiting can help: where the cause has none the work knows
-/// some, and the last is always the page of its code.
+/// Every failure says whether waiting can help, and what to do next. The last step is
+/// always the page of its code.
 fn advised(work: &impl Work, unit: &Unit, mut cause: Cause) -> Cause {
     cause.heals.get_or_insert(work.heals(cause.code));
-    if cause.next.is_empty() {
-        cause.next = work.next_steps(unit, &cause);
-    }
     let page = format!("seaworthy explain {}", cause.code);
-    if cause.next.iter().any(|step| step.command == page) {
-        return cause;
-    }
-    cause.next(page, "tells more")
+    let explains = cause.next.iter().position(|step| step.command == page);
+    let explains = explains.map(|index| cause.next.remove(index));
+    cause.next = work.next_steps(unit, &cause);
+    cause.next.push(explains.unwrap_or(NextStep { command: page, tells: "tells more".to_owned() }));
+    cause
 }
 
 fn cause_of(code: Code, failure: &Failure) -> Cause {

@@ -43,12 +43,12 @@ pub trait Work: Send + Sync + 'static {
         eyes: &Eyes,
     ) -> impl Future<Output = Result<Digest, Failure>> + Send;
 
-    /// Returns what to do next about a unit that failed, where its cause does
-    /// not say: whom the unit talks to, the engine does not know. The page of
-    /// the cause's code comes after it anyway.
+    /// Returns what to do next about a unit that failed: the steps of its cause as
+    /// commands that can be pasted, or others where it has none. The page of the
+    /// cause's code comes after them anyway.
     fn next_steps(&self, unit: &Unit, cause: &Cause) -> Vec<NextStep> {
-        let _ = (unit, cause);
-        Vec::new()
+        let _ = unit;
+        cause.next.clone()
     }
 
     /// Returns whether a cause of this code goes away by waiting, where the cause

@@ -28,6 +28,9 @@ pub struct Cause {
     /// What lies behind it, each line caused by the next.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub because: Vec<String>,
+    /// What else is wrong, beside the chain: none of these causes another.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<String>,
     /// What follows from it, where that is not obvious.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub so: Option<String>,
@@ -119,6 +122,7 @@ impl Cause {
             heals: None,
             shown_by: None,
             because: Vec::new(),
+            also: Vec::new(),
             so: None,
             evidence: None,
             next: Vec::new(),
@@ -130,6 +134,22 @@ impl Cause {
     pub fn because<T: Into<String>>(mut self, chain: impl IntoIterator<Item = T>) -> Self {
         self.because.extend(chain.into_iter().map(Into::into));
         self
+    }
+
+    /// Adds what else is wrong, beside the chain.
+    #[must_use]
+    pub fn also<T: Into<String>>(mut self, others: impl IntoIterator<Item = T>) -> Self {
+        self.also.extend(others.into_iter().map(Into::into));
+        self
+    }
+
+    /// Adds things that lie behind it side by side: the first ends the chain, the others
+    /// stand beside it.
+    #[must_use]
+    pub fn because_of_each<T: Into<String>>(self, things: impl IntoIterator<Item = T>) -> Self {
+        let mut things = things.into_iter();
+        let first = things.next();
+        self.because(first).also(things)
     }
 
     /// Says whether it goes away by waiting.

@@ -2,6 +2,7 @@
 //! the secrets bundle. No node has to be asked for them.
 
 use std::net::IpAddr;
+use std::time::Duration;
 
 use clouds::hetzner::{HetznerError, LoadBalancer};
 use events::Secret;
@@ -10,7 +11,10 @@ use talos::credentials::{IdentityError, Kubeconfig};
 use talos::secrets::{Bundle, StoreError};
 
 use crate::endpoint::{self, Holder};
-use crate::{Ground, Site, machine};
+use crate::{Ground, Site, kube, machine};
+
+/// How long an API may take to say that it is ready.
+const ANSWERS: Duration = Duration::from_secs(5);
 
 /// By which way a kubeconfig reaches the API.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +25,8 @@ pub enum Way {
     LoadBalancer,
     /// At one node.
     Node(String),
+    /// At the endpoint if it answers, else at the first control plane that does.
+    Answering,
 }
 
 /// Why there are no credentials.
@@ -76,8 +82,23 @@ pub async fn api_server(site: &Site, way: &Way) -> Result<String, CredentialsErr
             let none = || CredentialsError::NoControlPlane { name: name.clone(), there };
             address(site, planned.ok_or_else(none)?).await?.to_string()
         }
+        Way::Answering => return answering(site).await,
     };
     Ok(endpoint::url(&host))
+}
+
+async fn answering(site: &Site) -> Result<String, CredentialsError> {
+    let usual = endpoint::url(&endpoint(site).await?);
+    let mut servers = vec![usual.clone()];
+    let direct = control_planes(site).await?;
+    servers.extend(direct.iter().map(|address| endpoint::url(&address.to_string())));
+    for server in servers {
+        let ready = tokio::time::timeout(ANSWERS, kube::is_ready(site, &server)).await;
+        if let Ok(Ok(())) = ready {
+            return Ok(server);
+        }
+    }
+    Ok(usual)
 }
 
 /// Returns where the control planes answer. Talos is asked there and never

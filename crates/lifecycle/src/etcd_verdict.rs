@@ -78,7 +78,7 @@ pub(crate) fn judge(wanted: usize, opinions: &[Opinion]) -> Verdict {
         (true, true) => "a member has no vote yet".to_owned(),
     };
     let cause = Cause::new(codes::ETCD_DISAGREES, format!("etcd: {what}"))
-        .because(opinions.iter().map(Opinion::line))
+        .because_of_each(opinions.iter().map(Opinion::line))
         .seen(evidence)
         .next(explain(codes::ETCD_DISAGREES), "tells more");
     Verdict::not_yet(Because::new(what).in_the_end(cause))
@@ -96,7 +96,7 @@ fn split(opinions: &[Opinion], evidence: Evidence) -> Verdict {
     let what = "the control planes run separate etcd clusters";
     let cause = Cause::new(codes::ETCD_DISAGREES, format!("etcd: {what}"))
         .heals(Heals::Never)
-        .because(opinions.iter().map(Opinion::line))
+        .because_of_each(opinions.iter().map(Opinion::line))
         .so("etcd clusters do not merge: one of them has to be wiped")
         .seen(evidence)
         .next(explain(codes::ETCD_DISAGREES), "tells more");
@@ -139,7 +139,7 @@ fn unwell(complaints: &BTreeSet<(String, String)>, evidence: Evidence) -> Verdic
     let is_alarm = complaints.iter().any(|(_, error)| alarmed(error).is_some());
     let cause = Cause::new(codes::ETCD_UNWELL, message)
         .heals(if is_alarm { Heals::AfterAction } else { Heals::ByItself })
-        .because(lines)
+        .because_of_each(lines)
         .seen(evidence)
         .next("talosctl etcd alarm list", "shows the alarms of all members")
         .next("talosctl etcd status", "shows how large their databases are")
@@ -167,7 +167,7 @@ pub(crate) fn departed(stranger: &EtcdMember, opinions: &[Opinion]) -> Verdict {
         format!("etcd has a member that is no control plane of this cluster: {}", told(stranger));
     let cause = Cause::new(codes::ETCD_DISAGREES, what.clone())
         .heals(Heals::AfterAction)
-        .because(opinions.iter().map(Opinion::line))
+        .because_of_each(opinions.iter().map(Opinion::line))
         .seen(seen(Evidence::new(""), opinions))
         .next(
             "talosctl etcd members",
@@ -181,7 +181,7 @@ fn data_of_another(opinion: &Opinion, own: &EtcdMember, opinions: &[Opinion]) ->
     let node = &opinion.node;
     Cause::new(codes::ETCD_DATA_FOREIGN, format!("etcd on {node} is that of another cluster"))
         .because([format!("it runs as the member {}, which this cluster does not have", told(own))])
-        .because(opinions.iter().map(Opinion::line))
+        .also(opinions.iter().map(Opinion::line))
         .so("its data was on the disk before the machine was given its config")
         .seen(seen(Evidence::new(""), opinions))
         .next(explain(codes::ETCD_DATA_FOREIGN), "tells more")
@@ -217,7 +217,7 @@ fn seen(evidence: Evidence, opinions: &[Opinion]) -> Evidence {
 pub(crate) fn quorum_lost(nodes: &[&str]) -> Cause {
     let lines = nodes.iter().map(|node| format!("etcd runs on {node}, and knows no leader"));
     Cause::new(codes::ETCD_QUORUM_LOST, "etcd has lost its quorum")
-        .because(lines)
+        .because_of_each(lines)
         .so("most of its members are gone; a second etcd beside it would be empty")
         .next(explain(codes::ETCD_QUORUM_LOST), "tells how to get it back")
 }
@@ -274,7 +274,7 @@ pub(crate) fn not_running(
     });
     Cause::new(codes::ETCD_NOT_RUNNING, format!("etcd does not run on {node}"))
         .because(state)
-        .because(others.iter().map(Opinion::line))
+        .also(others.iter().map(Opinion::line))
         .next(format!("talosctl -n {at} service etcd"), "shows what it waits for")
         .next(explain(codes::ETCD_NOT_RUNNING), "tells more")
 }

@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use events::NextStep;
+
 /// What a printed command has to repeat: which cluster was meant, and how it
 /// was reached.
 ///
@@ -69,6 +71,22 @@ impl Invocation {
         let mut words = vec![format!("seaworthy {command}")];
         words.extend(self.kubernetes());
         words.join(" ")
+    }
+
+    /// Adds to a command of kubectl or talosctl what leads it to this cluster.
+    pub(crate) fn complete(&self, step: &NextStep) -> NextStep {
+        let options =
+            |all: Vec<String>| all.into_iter().fold(String::new(), |it, more| it + " " + &more);
+        let command = if let Some(rest) = step.command.strip_prefix("kubectl ") {
+            format!("kubectl{} {rest}", options(self.kubernetes()))
+        } else if let Some(rest) = step.command.strip_prefix("talosctl ") {
+            let file = self.talosconfig.as_deref();
+            let file = file.map_or(Vec::new(), |file| path_option("--talosconfig", file).into());
+            format!("talosctl{} {rest}", options(file))
+        } else {
+            step.command.clone()
+        };
+        NextStep { command, tells: step.tells.clone() }
     }
 
     fn kubernetes(&self) -> Vec<String> {
@@ -154,6 +172,24 @@ mod tests {
             rehearsed.on_cluster("plan"),
             "seaworthy plan 'my clusters/prod.yaml' --rehearsal --state-dir /srv/state"
         );
+    }
+
+    #[test]
+    fn invocation_completes_kubectl_and_talosctl_only() {
+        let given = Invocation {
+            kubeconfig: Some("k".into()),
+            context: Some("prod".to_owned()),
+            talosconfig: Some("t".into()),
+            ..Invocation::default()
+        };
+        let complete = |command: &str| {
+            let step = NextStep { command: command.to_owned(), tells: String::new() };
+            given.complete(&step).command
+        };
+        let kubectl = "kubectl --kubeconfig k --context prod -n a get pods";
+        assert_eq!(complete("kubectl -n a get pods"), kubectl);
+        assert_eq!(complete("talosctl etcd status"), "talosctl --talosconfig t etcd status");
+        assert_eq!(complete("seaworthy explain SW0301"), "seaworthy explain SW0301");
     }
 
     #[test]

@@ -25,6 +25,7 @@ mod addon;
 mod berth;
 mod bundle;
 pub mod codes;
+mod credential_files;
 mod delivery;
 pub mod down;
 mod endpoint;

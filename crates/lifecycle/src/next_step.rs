@@ -1,5 +1,4 @@
-//! What to do next where a stage fails and its cause has no better name than
-//! the engine's: that depends on whom the stage talks to.
+//! What to do next where a stage fails: commands that can be pasted as they are.
 
 use clouds::hetzner::Endpoint;
 use engine::codes;
@@ -7,20 +6,58 @@ use events::{Cause, NextStep, Unit};
 use spec::Duration;
 use spec::plan::{NodePlan, Stage};
 
-use crate::{Ground, Invocation, Site};
+use crate::codes as own;
+use crate::{Ground, Invocation, Site, credential_files};
 
 /// The longest deadline that the command line takes.
 const LONGEST: u32 = 24 * 3600;
 
-/// Returns what to do next about a stage of `up`. In a simulated world there is
-/// nothing to look at from outside.
+const PROBES: &str = "shows whether the Talos API answers, and in which mode";
+
+/// Returns what to do next about a stage of `up`: what the cause says, as commands that
+/// act on this cluster, or else what shows more.
 pub(crate) fn of_up(site: &Site, stage: Stage, unit: &Unit, cause: &Cause) -> Vec<NextStep> {
+    let own: Vec<_> = cause.next.iter().filter_map(|step| complete(site, step)).collect();
+    if !own.is_empty() {
+        return own;
+    }
     match cause.code {
-        _ if site.speed.is_some() => Vec::new(),
         codes::NOT_READY_IN_TIME => vec![wait_longer(site, stage)],
-        codes::COULD_NOT_LOOK | codes::NO_SUCCESS_IN_TIME => vec![look_there(site, stage, unit)],
-        codes::REFUSED => vec![step("seaworthy plan", "shows what was asked for")],
-        _ => Vec::new(),
+        own::TOKEN_REFUSED | own::TOKEN_READ_ONLY => {
+            let up = site.invocation.on_cluster("up");
+            vec![step(up, "goes on, once HCLOUD_TOKEN holds a token that may read and write")]
+        }
+        _ => look_there(site, stage, unit).into_iter().collect(),
+    }
+}
+
+/// Completes a command of a cause. One that would need credentials for something that
+/// has not answered yet is left out.
+fn complete(site: &Site, step: &NextStep) -> Option<NextStep> {
+    if step.command.starts_with("kubectl ") {
+        let kubeconfig = Some(credential_files::kubeconfig(site)?);
+        return Some(Invocation { kubeconfig, ..Invocation::default() }.complete(step));
+    }
+    let Some(rest) = step.command.strip_prefix("talosctl ") else { return Some(step.clone()) };
+    let talosconfig = Some(credential_files::talosconfig(site)?);
+    let (node, rest) = match rest.strip_prefix("-n ").and_then(|it| it.split_once(' ')) {
+        Some((planned, rest)) => (reached(site, planned)?, rest),
+        None => {
+            (site.control_planes().find_map(|node| site.address(&node.name))?.to_string(), rest)
+        }
+    };
+    // The node itself is asked: nothing has to pass the call on.
+    let command = format!("talosctl -e {node} -n {node} {rest}");
+    let step = NextStep { command, tells: step.tells.clone() };
+    Some(Invocation { talosconfig, ..Invocation::default() }.complete(&step))
+}
+
+/// Returns the address by which the node with a planned address is reached from here.
+fn reached(site: &Site, planned: &str) -> Option<String> {
+    let node = site.plan.nodes.iter().find(|node| node.address.to_string() == planned);
+    match node {
+        Some(node) => Some(site.address(&node.name)?.to_string()),
+        None => Some(planned.to_owned()),
     }
 }
 
@@ -35,22 +72,13 @@ pub(crate) fn of_down(called: &Invocation, cloud: &Endpoint, cause: &Cause) -> V
     }
 }
 
-fn look_there(site: &Site, stage: Stage, unit: &Unit) -> NextStep {
+/// Shows more about what a stage talks to.
+fn look_there(site: &Site, stage: Stage, unit: &Unit) -> Option<NextStep> {
     match stage {
         Stage::Preflight | Stage::Secrets | Stage::Image | Stage::Network | Stage::Nodes => {
-            ask_at(site, unit)
+            Some(ask_at(site, unit))
         }
-        Stage::Identity | Stage::Config | Stage::Etcd => {
-            let of_unit = unit.node.as_ref().and_then(|node| site.address(node.as_str()));
-            let any = || site.control_planes().find_map(|node| site.address(&node.name));
-            match of_unit.or_else(any) {
-                Some(address) => {
-                    let words = "shows whether the Talos API can be reached from here";
-                    step(format!("nc -vz {address} {}", talos::client::Node::PORT), words)
-                }
-                None => ask_at(site, unit),
-            }
-        }
+        Stage::Identity | Stage::Config | Stage::Etcd => Some(probe(site, unit)),
         Stage::Api
         | Stage::Cni
         | Stage::Cloud
@@ -58,20 +86,40 @@ fn look_there(site: &Site, stage: Stage, unit: &Unit) -> NextStep {
         | Stage::Storage
         | Stage::Seal
         | Stage::Gitops
-        | Stage::Proof => step("seaworthy kubeconfig", "lets kubectl look at what there is"),
+        | Stage::Proof => {
+            let nodes = step("kubectl get nodes -o wide", "shows which nodes have joined");
+            complete(site, &nodes).or_else(|| Some(probe(site, unit)))
+        }
     }
+}
+
+/// Asks the machine of a unit, or those of all control planes.
+fn probe(site: &Site, unit: &Unit) -> NextStep {
+    let of_unit = unit.node.as_ref().and_then(|node| site.address(node.as_str()));
+    let control_planes = || site.control_planes().filter_map(|node| site.address(&node.name));
+    let addresses = match of_unit {
+        Some(address) => vec![address],
+        None => control_planes().collect(),
+    };
+    if addresses.is_empty() {
+        return ask_at(site, unit);
+    }
+    let addresses: Vec<_> = addresses.iter().map(ToString::to_string).collect();
+    step(format!("seaworthy talos probe {}", addresses.join(" ")), PROBES)
 }
 
 fn ask_at(site: &Site, unit: &Unit) -> NextStep {
     match &site.ground {
-        Ground::Hetzner(hetzner) => ask(hetzner.endpoint()),
+        Ground::Hetzner(_) => {
+            let command = site.invocation.on_cluster("plan");
+            step(command, "shows what exists and what would be created")
+        }
         Ground::Machines(_) => {
             let of_unit =
                 |node: &&NodePlan| unit.node.as_ref().is_none_or(|it| it.as_str() == node.name);
             let nodes = site.plan.nodes.iter().filter(of_unit);
             let addresses: Vec<_> = nodes.map(|node| node.address.to_string()).collect();
-            let command = format!("seaworthy talos probe {}", addresses.join(" "));
-            step(command, "shows which machines answer, and which mode they are in")
+            step(format!("seaworthy talos probe {}", addresses.join(" ")), PROBES)
         }
     }
 }
@@ -84,7 +132,8 @@ fn ask(cloud: &Endpoint) -> NextStep {
 fn wait_longer(site: &Site, stage: Stage) -> NextStep {
     let twice = site.plan.timeouts.get(stage).as_secs().saturating_mul(2).min(LONGEST);
     let twice = Duration::from_secs(twice);
-    step(format!("seaworthy up --timeout {}={twice}", stage.as_str()), "goes on, and waits longer")
+    let command = format!("up --timeout {}={twice}", stage.as_str());
+    step(site.invocation.on_cluster(&command), "goes on, and waits longer")
 }
 
 fn step(command: impl Into<String>, tells: &str) -> NextStep {

@@ -1,7 +1,7 @@
 //! What the stages of a run share: the plan, the clients, and what was learned
 //! on the way.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -124,6 +124,8 @@ struct Learned {
     fingerprints: BTreeMap<String, SpkiHash>,
     leases: Leases,
     endpoint: Option<IpAddr>,
+    /// Places and server types of which there are none.
+    sold_out: BTreeSet<(String, String)>,
     /// The control plane that calls go to.
     api: Option<String>,
     kube: Option<(String, objects::Cluster)>,
@@ -231,6 +233,16 @@ impl Site {
         self.kubernetes_admin.get().expect("the stage `secrets` comes before all that need it")
     }
 
+    /// Returns the same, where the stage `secrets` has passed.
+    pub(crate) fn known_talos_admin(&self) -> Option<&Identity> {
+        self.talos_admin.get()
+    }
+
+    /// Returns the same, where the stage `secrets` has passed.
+    pub(crate) fn known_kubernetes_admin(&self) -> Option<&Identity> {
+        self.kubernetes_admin.get()
+    }
+
     /// Returns the Talos API of a node, once its address is known.
     pub(crate) fn talos(&self, node: &NodePlan) -> Option<talos::client::Node> {
         let address = self.address(&node.name)?;
@@ -267,6 +279,11 @@ impl Site {
 
     pub(crate) fn learn_image(&self, architecture: spec::Architecture, image: Id<Image>) {
         self.learned().images.insert(architecture, image);
+    }
+
+    /// Takes note that a server type is sold out at a place; false where that was known.
+    pub(crate) fn learn_sold_out(&self, offer: &(String, String)) -> bool {
+        self.learned().sold_out.insert(offer.clone())
     }
 
     /// Returns the address that a node is reached by, once its server runs.

@@ -42,6 +42,9 @@ fn error(place: &str, cause: &Cause) -> Annotation {
     for line in &cause.because {
         let _ = write!(message, "\nbecause {line}");
     }
+    for line in &cause.also {
+        let _ = write!(message, "\nalso {line}");
+    }
     if let Some(so) = &cause.so {
         let _ = write!(message, "\nso {so}");
     }

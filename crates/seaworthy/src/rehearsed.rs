@@ -83,7 +83,7 @@ impl Rehearsed {
     pub(crate) fn kubeconfig(&self, reach: &Reach) -> Result<PathBuf, CommandError> {
         let target = self.target(reach)?;
         let runtime = runtime::new()?;
-        let made = runtime.block_on(lifecycle::kubeconfig(&target.site, &Way::Endpoint));
+        let made = runtime.block_on(lifecycle::kubeconfig(&target.site, &Way::Answering));
         let made = made.map_err(|error| CommandError::new(Exit::Refused, &error))?;
         let path = self.folder.join("kubeconfig");
         private::write(&path, made.reveal().as_bytes())?;

@@ -111,6 +111,15 @@ impl Firewall {
     pub fn lets_through(&self, rules: &[Rule]) -> bool {
         normal(&self.rules) == normal(rules)
     }
+
+    /// Returns which of these rules it lacks, and which it has besides.
+    pub fn differences(&self, rules: &[Rule]) -> (Vec<Rule>, Vec<Rule>) {
+        let (own, wanted) = (normal(&self.rules), normal(rules));
+        let without = |all: &[Rule], others: &[Rule]| {
+            all.iter().filter(|rule| !others.contains(rule)).cloned().collect()
+        };
+        (without(&wanted, &own), without(&own, &wanted))
+    }
 }
 
 /// Returns rules in one order and without what they are called.

@@ -287,7 +287,10 @@ impl Work for Release {
         Err(Failure::permanent(format!("{unit} has no probe")))
     }
 
-    fn next_steps(&self, _: &Unit, _: &Cause) -> Vec<NextStep> {
+    fn next_steps(&self, _: &Unit, cause: &Cause) -> Vec<NextStep> {
+        if !cause.next.is_empty() {
+            return cause.next.clone();
+        }
         let nodes = self.site.plan.nodes.iter();
         let addresses: Vec<_> = nodes.map(|node| node.address.to_string()).collect();
         let command = format!("seaworthy talos probe {}", addresses.join(" "));

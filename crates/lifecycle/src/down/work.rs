@@ -156,6 +156,7 @@ impl Work for Down {
 
     fn next_steps(&self, _: &Unit, cause: &Cause) -> Vec<NextStep> {
         match self.speed {
+            _ if !cause.next.is_empty() => cause.next.clone(),
             None => next_step::of_down(&self.invocation, self.cloud.endpoint(), cause),
             Some(_) => Vec::new(),
         }

@@ -49,7 +49,7 @@ pub(super) async fn look(site: &Site) -> Verdict {
             Verdict::ready(evidence)
         }
         Ok(()) => match unhealthy(site, &health).await {
-            Ok(names) => partly_healthy(&found, &names, (healthy, all), evidence),
+            Ok(names) => partly_healthy(site, &found, &names, (healthy, all), evidence),
             Err(error) => blind(error),
         },
         Err(answer) if healthy > 0 && matches!(site.plan.endpoint, Endpoint::Hostname(_)) => {
@@ -182,7 +182,8 @@ fn no_way_through(
         .because([answers_directly(site)])
         .so("the API is up; only the path through the load balancer is broken")
         .seen(evidence.fact("answer", answer))
-        .next("seaworthy plan", "shows the health check that would be changed")
+        .next("kubectl get --raw '/readyz?verbose'", "asks a control plane directly")
+        .next(site.invocation.on_cluster("status"), "shows which targets are healthy")
         .next(explain(codes::LB_NO_HEALTHY_TARGET), "tells more");
     let because = Because::new(targets).caused_by(answer);
     Verdict::not_yet(because.in_the_end(cause).sure_after(settles(balancer)))
@@ -208,6 +209,7 @@ async fn unhealthy(
 
 /// The API answers through the load balancer, but not from every control plane.
 fn partly_healthy(
+    site: &Site,
     balancer: &LoadBalancer,
     names: &[String],
     (healthy, all): (usize, usize),
@@ -223,7 +225,7 @@ fn partly_healthy(
         .because(asks_for(balancer))
         .so("the API is up; the load balancer sends nothing to these control planes")
         .seen(evidence.fact("unhealthy", names.join(", ")))
-        .next("seaworthy plan", "shows the health check that would be changed")
+        .next(site.invocation.on_cluster("status"), "shows which targets are healthy")
         .next(explain(codes::LB_TARGET_UNHEALTHY), "tells more");
     let because = Because::new(targets).in_the_end(cause);
     Verdict::not_yet(because.sure_after(settles(balancer)))

@@ -18,7 +18,7 @@ use crate::{Site, berth, codes, machine, node_trouble};
 pub(super) async fn look(site: &Site, node: &NodePlan, eyes: &Eyes) -> Verdict {
     let machine = match machine::find(site, node).await {
         Ok(Some(machine)) => machine,
-        Ok(None) => return nodes::vanished(node),
+        Ok(None) => return nodes::vanished(site, node),
         Err(error) => return blind(error),
     };
     let Some(at) = site.talos(node) else {

@@ -2,8 +2,8 @@
 //! before a node exists.
 
 use clouds::hetzner::{
-    Firewall, HetznerError, LoadBalancer, Network, Ours, PlacementGroup, SetRules, SetService,
-    SshKey,
+    Firewall, HetznerError, LoadBalancer, Network, Ours, PlacementGroup, Rule, SetRules,
+    SetService, SshKey,
 };
 use engine::{ActError, Hands};
 use events::{Because, Cause, Evidence, Heals, Verdict};
@@ -62,7 +62,7 @@ fn differs(missing: &[String]) -> Cause {
     let message = missing.first().cloned().unwrap_or_default();
     Cause::new(codes::DIFFERS, message)
         .heals(Heals::AfterAction)
-        .because(missing.iter().skip(1).cloned())
+        .also(missing.iter().skip(1).cloned())
         .so("what the cloud shows is not what was asked of it; no node was made")
         .next(explain(codes::DIFFERS), "tells more")
 }
@@ -89,7 +89,7 @@ async fn missing(site: &Site) -> Result<(Vec<String>, Evidence), HetznerError> {
         match cloud.find::<Firewall>(&wish.name).await? {
             None => missing.push(format!("there is no firewall {}", wish.name)),
             Some(it) if !it.lets_through(&wish.rules) => {
-                missing.push(format!("firewall {} has other rules", wish.name));
+                missing.extend(rules(&it, &wish.rules));
             }
             Some(it) => evidence = evidence.fact("firewall", it.id.to_string()),
         }
@@ -110,6 +110,15 @@ async fn missing(site: &Site) -> Result<(Vec<String>, Evidence), HetznerError> {
     }
     "firewall covers 50000, 6443".clone_into(&mut evidence.summary);
     Ok((missing, evidence))
+}
+
+/// Says in which rules a firewall differs from what is wanted.
+fn rules(firewall: &Firewall, wanted: &[Rule]) -> Vec<String> {
+    let name = &firewall.name;
+    let (lacks, extra) = firewall.differences(wanted);
+    let lacks = lacks.iter().map(|rule| format!("firewall {name} lacks the rule: {rule}"));
+    let extra = extra.iter().map(|rule| format!("firewall {name} has a rule too many: {rule}"));
+    lacks.chain(extra).collect()
 }
 
 /// Returns what a load balancer lacks, and learns its address.

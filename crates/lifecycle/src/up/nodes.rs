@@ -1,5 +1,6 @@
 //! `nodes`: a server for every node, in the network and behind the firewall.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -58,23 +59,43 @@ async fn create(
     parts: &Parts,
 ) -> Result<(), ActError> {
     let clerk = site.clerk(hands);
-    let mut sold_out = Vec::new();
+    let (mut sold_out, mut said) = (Vec::new(), None);
     for wish in site.wanted().servers(node, parts) {
-        let offer = format!("{} in {}", wish.server_type, wish.location);
+        let offer = (wish.location.to_string(), wish.server_type.to_string());
         match clerk.ensure(wish).await {
             Ok(()) => return Ok(()),
             Err(ActError::Hopeless(cause)) if cause.code == codes::SOLD_OUT => {
-                hands.warn(format!("{}: {offer} is not available", node.name))?;
-                sold_out.extend(cause.because);
+                // Nodes of a pool want the same types: one of them says so.
+                if site.learn_sold_out(&offer) {
+                    hands.warn(format!("{} is sold out in {}", offer.1, offer.0))?;
+                }
+                sold_out.push(offer);
+                said = said.or(cause.because.into_iter().next());
             }
             Err(error) => return Err(error),
         }
     }
-    let message = format!("no server type for {} is available", node.name);
-    Err(Cause::new(codes::SOLD_OUT, message)
-        .because(sold_out)
+    Err(Cause::new(codes::SOLD_OUT, sold_out_words(&sold_out))
+        .because(said)
         .next(explain(codes::SOLD_OUT), "tells how to allow more")
         .into())
+}
+
+/// Says which types are sold out where, each place once.
+fn sold_out_words(offers: &[(String, String)]) -> String {
+    let mut places: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (place, server_type) in offers {
+        let types = places.entry(place).or_default();
+        if !types.contains(&server_type.as_str()) {
+            types.push(server_type);
+        }
+    }
+    let words = places.iter().map(|(place, types)| match types.split_last() {
+        Some((last, [])) => format!("{last} is sold out in {place}"),
+        Some((last, others)) => format!("{} and {last} are sold out in {place}", others.join(", ")),
+        None => String::new(),
+    });
+    words.collect::<Vec<_>>().join("; ")
 }
 
 async fn parts(site: &Site, clerk: Clerk<'_>, node: &NodePlan) -> Result<Parts, ActError> {
@@ -106,7 +127,7 @@ pub(super) async fn look(site: &Site, node: &NodePlan) -> Verdict {
     };
     let server = match cloud.find::<Server>(&node.name).await {
         Ok(Some(server)) => server,
-        Ok(None) => return vanished(node),
+        Ok(None) => return vanished(site, node),
         Err(error) => return blind(error),
     };
     let network = match cloud.find::<Network>(&site.plan.cluster.to_string()).await {
@@ -179,15 +200,16 @@ fn closed(node: &NodePlan, talos: SocketAddr, why: &str, code: events::Code) -> 
     let message = format!("{} cannot be reached on port {TALOS_PORT}", node.name);
     let cause = Cause::new(code, message)
         .because([what.clone()])
+        .next(format!("seaworthy talos probe {}", talos.ip()), "shows what answers there")
         .next(explain(code), "tells what to look at");
     Verdict::not_yet(Because::new(what).in_the_end(cause))
 }
 
 /// The act has made it or seen it: somebody else has taken it away since.
-pub(super) fn vanished(node: &NodePlan) -> Verdict {
+pub(super) fn vanished(site: &Site, node: &NodePlan) -> Verdict {
     let cause = Cause::new(codes::SERVER_GONE, format!("the server {} has vanished", node.name))
         .because(["it was there, and the cloud knows it no more".to_owned()])
         .so("somebody deleted it; the next run makes it anew")
-        .next("seaworthy up", "makes it anew");
+        .next(site.invocation.on_cluster("up"), "goes on, and creates it again");
     Verdict::failed(cause)
 }

@@ -55,7 +55,7 @@ pub(super) fn taken(holders: &[Holder]) -> Result<(), Box<Cause>> {
         _ => format!("{} {} (id {}) carries no cluster's id", it.kind, it.name, it.id),
     };
     let cause = Cause::new(codes::NOT_OURS, message)
-        .because(foreign.iter().map(line))
+        .because_of_each(foreign.iter().map(line))
         .so("nothing was made, and nothing of theirs was touched")
         .next(explain(codes::NOT_OURS), "tells more");
     Err(Box::new(cause))
@@ -74,7 +74,7 @@ pub(super) fn lost_bundle(site: &Site, holders: &[Holder]) -> Result<(), Box<Cau
     let line = |it: &&Holder| format!("{} {} (id {}) is ours", it.kind, it.name, it.id);
     let message = format!("{} is missing, and the cluster exists", file.display());
     let cause = Cause::new(codes::BUNDLE_LOST, message)
-        .because(ours.iter().map(line))
+        .because_of_each(ours.iter().map(line))
         .so("a new bundle would lock everybody out of these nodes")
         .next(explain(codes::BUNDLE_LOST), "tells more");
     Err(Box::new(cause))
@@ -92,7 +92,7 @@ pub(super) fn sold(
     }
     let message = format!("no server type for {} is available", node.name);
     let cause = Cause::new(codes::SOLD_OUT, message)
-        .because(why.into_iter().flatten())
+        .because_of_each(why.into_iter().flatten())
         .next(explain(codes::SOLD_OUT), "tells how to allow more");
     Err(Box::new(cause))
 }

@@ -184,8 +184,9 @@ async fn matrix(
     let more = broken.len().checked_sub(TOLD).filter(|more| *more > 0);
     let lines = broken.into_iter().take(TOLD).map(|(_, line)| line);
     let lines: Vec<_> = lines.chain(more.map(|more| format!("and {more} more"))).collect();
-    let cause =
-        Cause::new(code, message).because(lines).next(explain(code), "tells what to look at");
+    let cause = Cause::new(code, message)
+        .because_of_each(lines)
+        .next(explain(code), "tells what to look at");
     let because = Because::new(first).in_the_end(cause).sure_after(SETTLES);
     Ok(Some(Verdict::not_yet(because)))
 }

@@ -115,7 +115,7 @@ async fn absent(
     };
     let cause =
         Cause::new(codes::NODE_NEVER_JOINED, format!("{} never joined the cluster", node.name))
-            .because(behind.clone())
+            .because_of_each(behind.clone())
             .so("the control planes answer; what is missing is on the way from this node to them")
             .next(explain(codes::NODE_NEVER_JOINED), "tells what to look at");
     let because = behind.into_iter().fold(Because::new(what), Because::caused_by);
@@ -137,8 +137,8 @@ async fn unhealthy(
     )
     .because([message])
     .because(found(site, node).await)
-    .because(events)
-    .because(machine.unmet())
+    .because_of_each(events)
+    .also(machine.unmet())
     .next(format!("talosctl -n {} logs kubelet", node.address), "shows what it says itself")
     .next(explain(codes::KUBELET_UNHEALTHY), "tells more");
     let cause = match meant(kubelet) {
@@ -152,7 +152,7 @@ async fn unhealthy(
 fn meant(kubelet: &Service) -> Option<&'static str> {
     match kubelet.state.as_str() {
         "Preparing" => Some("its image is being pulled; if that lasts, the node does not get it"),
-        _ => None,
+        _ => Some("the node starts no pods until its kubelet is healthy"),
     }
 }
 

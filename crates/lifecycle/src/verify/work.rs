@@ -156,7 +156,9 @@ impl Work for Verify {
 
     fn next_steps(&self, _: &Unit, cause: &Cause) -> Vec<NextStep> {
         let refused = cause.code == codes::COULD_NOT_LOOK && self.user.get().is_some();
-        if refused { vec![self.grant()] } else { Vec::new() }
+        let granted = refused.then(|| self.grant());
+        let own = cause.next.iter().map(|step| self.invocation.complete(step));
+        granted.into_iter().chain(own).collect()
     }
 
     fn skip(&self, unit: &Unit, check: Option<&CheckName>) -> Option<Skip> {

@@ -10,7 +10,8 @@ use sim::world::fault::{Cast, Expected, FAULTS, Fault, Wound};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use crate::harbour::{Fall, Harbour, LAST};
+use crate::harbour::{Fall, Harbour, LAST, Ran};
+use crate::messages;
 
 /// How many worlds run at once: they wait most of the time.
 const WORLDS: usize = 6;
@@ -74,6 +75,14 @@ async fn try_out(number: usize, fault: &Fault) -> Result<(), String> {
     if ran.falls != expected || ran.is_done != expected.is_empty() {
         return Err(format!("it was {:?}\n{}", ran.falls, ran.text));
     }
+    println!("=== {}\n{}", fault.name, ran.text);
+    let complaints = messages::complaints(&ran.text);
+    if !complaints.is_empty() {
+        return Err(format!("{}\n{}", complaints.join("\n"), ran.text));
+    }
+    if !expected.is_empty() && !has_next_step(&ran) {
+        return Err(format!("there is no next step beyond `explain`\n{}", ran.text));
+    }
     if !OUR_WORDS.contains(&fault.name) && harbour.wrote(fault.name) {
         return Err("its name got into what the run wrote".to_owned());
     }
@@ -84,6 +93,16 @@ async fn try_out(number: usize, fault: &Fault) -> Result<(), String> {
     harbour.expect_failure(None);
     let ran = harbour.up(Some(until)).await;
     if ran.is_done { Ok(()) } else { Err(format!("mended, and yet {:?}\n{}", ran.falls, ran.text)) }
+}
+
+/// Whether the first cause says more than where to read about it.
+fn has_next_step(ran: &Ran) -> bool {
+    let first = ran.story.first_cause();
+    first.is_some_and(|it| it.cause.next.iter().any(|step| !is_page(&step.command)))
+}
+
+fn is_page(command: &str) -> bool {
+    command.starts_with("seaworthy explain SW")
 }
 
 /// Returns how far a run has to go.

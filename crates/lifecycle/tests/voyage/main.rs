@@ -12,6 +12,7 @@ mod faults;
 mod gitops;
 mod harbour;
 mod machines;
+mod messages;
 mod mishaps;
 mod offers;
 mod strangers;

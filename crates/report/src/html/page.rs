@@ -97,6 +97,10 @@ fn cause(story: &Story, first: &FirstCause<'_>) -> Markup {
                     dt { "because" }
                     dd { ol { @for line in &first.cause.because { li { (line) } } } }
                 }
+                @if !first.cause.also.is_empty() {
+                    dt { "also" }
+                    dd { ul { @for line in &first.cause.also { li { (line) } } } }
+                }
                 @if let Some(so) = &first.cause.so { dt { "so" } dd { (so) } }
                 @if !first.cause.next.is_empty() {
                     dt { "next" }

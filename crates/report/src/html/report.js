@@ -354,6 +354,7 @@
     const chain = (cause.because || []).map((line, index) => el("p", {}, (index ? "← " : "") + line));
     const next = (cause.next || []).map((step) => el("p", {}, el("code", {}, step.command), " " + step.tells));
     return [...section("cause", el("p", {}, el("code", {}, cause.code), " " + cause.message)), ...section("because", ...chain),
+      ...section("also", ...(cause.also || []).map((line) => el("p", {}, line))),
       ...section("so", cause.so ? el("p", {}, cause.so) : null), ...evidence(cause.evidence), ...section("next", ...next)];
   }
 

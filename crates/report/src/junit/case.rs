@@ -132,9 +132,10 @@ impl Verdict {
 impl Problem {
     fn of(cause: &Cause) -> Self {
         let because = cause.because.iter().map(|line| format!("because {line}"));
+        let also = cause.also.iter().map(|line| format!("also {line}"));
         let so = cause.so.iter().map(|so| format!("so {so}"));
         let next = cause.next.iter().map(|step| format!("next {}: {}", step.command, step.tells));
-        let detail: Vec<_> = because.chain(so).chain(next).collect();
+        let detail: Vec<_> = because.chain(also).chain(so).chain(next).collect();
         Self {
             kind: cause.code.to_string(),
             message: cause.message.clone(),

@@ -37,6 +37,7 @@ pub(crate) fn cause(cause: &Cause) -> Cause {
         heals: cause.heals,
         shown_by: cause.shown_by.as_ref().map(shown_by),
         because: lines(&cause.because),
+        also: lines(&cause.also),
         so: cause.so.as_deref().map(line),
         evidence: cause.evidence.as_deref().map(evidence).map(Box::new),
         next: cause.next.iter().map(next_step).collect(),

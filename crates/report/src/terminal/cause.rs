@@ -23,6 +23,7 @@ pub(crate) fn block(story: &Story) -> Vec<Line> {
     let mut lines = vec![headline(&first)];
     lines.push(row(first.place_word(), &first.place()));
     lines.extend(chain(&first.cause.because));
+    lines.extend(beside(&first.cause.also));
     lines.extend(first.cause.so.iter().map(|so| row("so", so)));
     lines.extend(next(&first.cause.next));
     lines.extend(others(story));
@@ -59,6 +60,14 @@ fn chain(because: &[String]) -> Vec<Line> {
     let mut lines: Vec<_> = because.iter().enumerate().take(CHAIN).map(link).collect();
     if let Some(more) = because.len().checked_sub(CHAIN + 1) {
         lines.push(row("", &format!("… {} more in the report", more + 1)));
+    }
+    lines
+}
+
+fn beside(also: &[String]) -> Vec<Line> {
+    let mut lines: Vec<_> = also.iter().take(OTHERS).map(|words| row("also", words)).collect();
+    if let Some(more) = also.len().checked_sub(OTHERS).filter(|more| *more > 0) {
+        lines.push(row("", &format!("… {more} more in the report")));
     }
     lines
 }
