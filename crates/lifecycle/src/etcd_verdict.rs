@@ -99,6 +99,7 @@ fn split(opinions: &[Opinion], evidence: Evidence) -> Verdict {
         .because_of_each(opinions.iter().map(Opinion::line))
         .so("etcd clusters do not merge: one of them has to be wiped")
         .seen(evidence)
+        .next("talosctl etcd members", "shows the members that a control plane knows")
         .next(explain(codes::ETCD_DISAGREES), "tells more");
     Verdict::not_yet(Because::new(what).in_the_end(cause))
 }
@@ -126,6 +127,11 @@ fn alarmed(error: &str) -> Option<u64> {
     id.parse().ok()
 }
 
+/// Reads which alarm it is.
+fn alarm_name(error: &str) -> Option<&str> {
+    error.split_once("alarm:").map(|(_, name)| name.trim())
+}
+
 /// Says that a member is not well, such as that it has no room left, so that etcd takes no
 /// more writes.
 fn unwell(complaints: &BTreeSet<(String, String)>, evidence: Evidence) -> Verdict {
@@ -134,7 +140,11 @@ fn unwell(complaints: &BTreeSet<(String, String)>, evidence: Evidence) -> Verdic
     let mut about: Vec<_> = complaints.iter().map(|(about, _)| about.as_str()).collect();
     about.dedup();
     let what = format!("etcd reports of {}", lines.join("; "));
-    let message = format!("etcd on {} is not well", about.join(" and "));
+    let alarms: Vec<_> = complaints.iter().filter_map(|(_, error)| alarm_name(error)).collect();
+    let message = match alarms.first() {
+        Some(alarm) => format!("etcd on {} reports the alarm {alarm}", about.join(" and ")),
+        None => format!("etcd on {} is not well", about.join(" and ")),
+    };
     // Only an alarm stays until somebody disarms it.
     let is_alarm = complaints.iter().any(|(_, error)| alarmed(error).is_some());
     let cause = Cause::new(codes::ETCD_UNWELL, message)
@@ -184,6 +194,7 @@ fn data_of_another(opinion: &Opinion, own: &EtcdMember, opinions: &[Opinion]) ->
         .also(opinions.iter().map(Opinion::line))
         .so("its data was on the disk before the machine was given its config")
         .seen(seen(Evidence::new(""), opinions))
+        .next("talosctl etcd members", "shows the members that a control plane knows")
         .next(explain(codes::ETCD_DATA_FOREIGN), "tells more")
 }
 

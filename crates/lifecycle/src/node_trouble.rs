@@ -77,7 +77,7 @@ impl Asked {
         let (code, message) = named(&self.name, &error.reason);
         Cause::new(code, message)
             .because([format!("{error}: {}", error.reason)])
-            .because(self.compared(error))
+            .because_of_each(self.compared(error))
             .so(meant(&error.reason))
             .seen(self.evidence(error))
             .next(explain(code), "tells more")

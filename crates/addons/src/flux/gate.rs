@@ -102,7 +102,8 @@ impl FluxGate {
     fn settled(&self, kind: Kind, one: &Value, objects: &Objects<'_>) -> Option<Finding> {
         let title = title(kind, one);
         if one.pointer("/spec/suspend") == Some(&json!(true)) {
-            return Some(Finding::new(codes::FLUX_SUSPENDED, format!("{title} is suspended")));
+            let finding = Finding::new(codes::FLUX_SUSPENDED, format!("{title} is suspended"));
+            return Some(described(finding, kind, one));
         }
         if !is_current(one) {
             let message = format!("{title}: Flux has not seen its newest form");
@@ -118,15 +119,8 @@ impl FluxGate {
         if has_condition(one, "Ready", "True") {
             return None;
         }
-        let namespace = text(one, "/metadata/namespace").unwrap_or_default();
-        Some(
-            Finding::new(codes::FLUX_NOT_READY, format!("{title} is not ready"))
-                .because(message(one, "Ready"))
-                .next(
-                    format!("kubectl -n {namespace} describe {} {}", kind.plural, name(one)),
-                    "shows what Flux says about it",
-                ),
-        )
+        let finding = Finding::new(codes::FLUX_NOT_READY, format!("{title} is not ready"));
+        Some(described(finding.because(message(one, "Ready")), kind, one))
     }
 
     fn is_applied(&self, objects: &Objects<'_>) -> bool {
@@ -187,8 +181,21 @@ fn behind(kind: Kind, one: &Value, found: Option<&str>, expected: Option<&str>) 
         return None;
     }
     let (found, expected) = (found.unwrap_or("nothing"), expected.unwrap_or("an unknown revision"));
-    let message = format!("{} is at {found}, not at {expected}", title(kind, one));
-    Some(Finding::new(codes::FLUX_BEHIND, message))
+    let message =
+        format!("{} is at {}, not at {}", title(kind, one), short(found), short(expected));
+    Some(described(Finding::new(codes::FLUX_BEHIND, message), kind, one))
+}
+
+/// Shortens a commit to what people compare: `main@sha1:4be1f0c2a9d3`.
+fn short(revision: &str) -> &str {
+    let end = revision.rfind(':').map_or(revision.len(), |at| (at + 13).min(revision.len()));
+    revision.get(..end).unwrap_or(revision)
+}
+
+fn described(finding: Finding, kind: Kind, one: &Value) -> Finding {
+    let namespace = text(one, "/metadata/namespace").unwrap_or_default();
+    let command = format!("kubectl -n {namespace} describe {} {}", kind.plural, name(one));
+    finding.next(command, "shows what Flux says about it")
 }
 
 /// A release is proven by what is deployed, newest first.

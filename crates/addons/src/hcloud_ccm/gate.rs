@@ -165,11 +165,17 @@ impl Server {
         }
         let message = format!("{name}: the network has no route to its pods {pods}");
         let finding = Finding::new(codes::ROUTE_MISSING, message);
-        Some(finding.because(way.map(|way| {
-            format!("the route to {pods} leads to {}, not to {}", way.gateway, self.private)
-        })))
+        Some(
+            finding
+                .because(way.map(|way| {
+                    format!("the route to {pods} leads to {}, not to {}", way.gateway, self.private)
+                }))
+                .next(LOGS, "shows what keeps the controller from it"),
+        )
     }
 }
+
+const LOGS: &str = "kubectl -n kube-system logs deployment/hcloud-cloud-controller-manager";
 
 fn uninitialized(node: &Value) -> Option<Finding> {
     let own = crate::gate::name(node);
@@ -177,10 +183,7 @@ fn uninitialized(node: &Value) -> Option<Finding> {
         let message = format!("{own}: the cloud controller has not initialised it");
         Finding::new(codes::NODE_UNINITIALIZED, message)
             .because([format!("taint {UNINITIALIZED} is still there")])
-            .next(
-                "kubectl -n kube-system logs deployment/hcloud-cloud-controller-manager",
-                "shows what keeps the controller from it",
-            )
+            .next(LOGS, "shows what keeps the controller from it")
     })
 }
 

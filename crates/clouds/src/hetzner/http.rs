@@ -150,8 +150,8 @@ impl Http {
         let response = self.client.request(request).await;
         let response = response.map_err(|error| self.unanswered(attempt, error))?;
         let (head, body) = response.into_parts();
-        let most = bounds::CLOUD_ANSWER;
-        let body = Limited::new(body, most).collect().await.map_err(lost)?.to_bytes();
+        let body = Limited::new(body, bounds::CLOUD_ANSWER).collect().await;
+        let body = body.map_err(|error| lost(in_words(error.as_ref()).into()))?.to_bytes();
         let is_good = head.status.is_success();
         let body = if is_good { body } else { Echoes::of(&self.secrets).hide(body) };
         Ok(Answer { status: head.status, headers: head.headers, body })
@@ -169,8 +169,10 @@ impl Http {
             (_, Some(fault)) => {
                 HetznerError::Certificate { attempt, endpoint, source: fault.into() }
             }
-            (true, None) => HetznerError::Connect { attempt, endpoint, source: error.into() },
-            (false, None) => HetznerError::Lost { attempt, source: error.into() },
+            (true, None) => {
+                HetznerError::Connect { attempt, endpoint, source: in_words(&error).into() }
+            }
+            (false, None) => HetznerError::Lost { attempt, source: in_words(&error).into() },
         }
     }
 
@@ -270,4 +272,18 @@ fn excerpt(body: &[u8]) -> String {
     let words: Vec<_> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
     let words = words.into_iter().filter(|word| !word.is_empty()).take(WORDS);
     words.collect::<Vec<_>>().join(" ").chars().take(LENGTH).collect()
+}
+/// Says what a connection has died of, without the names that libraries have for it.
+fn in_words(error: &(dyn Error + 'static)) -> String {
+    let mut last = error;
+    while let Some(source) = last.source() {
+        last = source;
+    }
+    match last.downcast_ref::<std::io::Error>() {
+        Some(io) if io.kind() == std::io::ErrorKind::UnexpectedEof => {
+            "the connection was closed before the whole answer had come".to_owned()
+        }
+        Some(io) => events::io_reason(io),
+        None => last.to_string(),
+    }
 }

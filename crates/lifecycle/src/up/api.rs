@@ -98,7 +98,7 @@ async fn not_ready(site: &Site, node: &NodePlan, why: &str) -> Verdict {
         format!("the Kubernetes API on {} is not ready", node.name),
     )
     .because([why.to_owned()])
-    .because(unready_pods(site, node).await)
+    .because_of_each(unready_pods(site, node).await)
     .next(format!("talosctl -n {} service kubelet", node.address), "shows what runs there")
     .next(explain(codes::API_NOT_READY), "tells more");
     Verdict::not_yet(Because::new(what).in_the_end(cause))
@@ -127,19 +127,19 @@ fn astray(site: &Site, answer: &str, evidence: Evidence) -> Verdict {
     let first = first.unwrap_or_default();
     let (so, command, tells) = match &site.plan.endpoint {
         Endpoint::Hostname(name) => (
-            "the API is up; the name leads elsewhere, or nowhere, from here",
+            "the name leads elsewhere, or nowhere, from here",
             format!("getent hosts {name}"),
             "shows which addresses the name has here",
         ),
         _ => (
-            "the API is up; no control plane holds the address, or it cannot be reached from here",
+            "no control plane holds the address, or it cannot be reached from here",
             format!("talosctl -n {first} get addresses"),
             "shows which addresses a control plane holds",
         ),
     };
     let cause = Cause::new(codes::ENDPOINT_ASTRAY, message)
-        .because([answer.to_owned(), answers_directly(site)])
-        .so(so)
+        .because([answer.to_owned()])
+        .so(format!("{}; {so}", answers_directly(site)))
         .seen(evidence.fact("answer", answer))
         .next(command, tells)
         .next(explain(codes::ENDPOINT_ASTRAY), "tells more");
@@ -179,8 +179,10 @@ fn no_way_through(
     let cause = Cause::new(codes::LB_NO_HEALTHY_TARGET, message)
         .because([targets.clone()])
         .because(asks_for(balancer))
-        .because([answers_directly(site)])
-        .so("the API is up; only the path through the load balancer is broken")
+        .so(format!(
+            "{}; only the path through the load balancer is broken",
+            answers_directly(site)
+        ))
         .seen(evidence.fact("answer", answer))
         .next("kubectl get --raw '/readyz?verbose'", "asks a control plane directly")
         .next(site.invocation.on_cluster("status"), "shows which targets are healthy")

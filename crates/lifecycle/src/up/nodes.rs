@@ -11,7 +11,7 @@ use clouds::hetzner::{
     ServerStatus, SshKey,
 };
 use engine::{ActError, Hands};
-use events::{Because, Cause, Evidence, Failure, Verdict};
+use events::{Because, Cause, Evidence, Failure, Verdict, io_reason};
 use spec::plan::{Hardware, NodePlan};
 use tokio::net::TcpStream;
 
@@ -187,10 +187,10 @@ async fn knock(site: &Site, node: &NodePlan, evidence: Evidence, address: IpAddr
             Verdict::ready(evidence)
         }
         Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => {
-            closed(node, talos, &error.to_string(), codes::NODE_REFUSES)
+            closed(node, talos, &io_reason(&error), codes::NODE_REFUSES)
         }
         // No route there, or none from here at all: no machine has answered.
-        Ok(Err(error)) => closed(node, talos, &error.to_string(), codes::NODE_UNREACHABLE),
+        Ok(Err(error)) => closed(node, talos, &io_reason(&error), codes::NODE_UNREACHABLE),
         Err(_) => closed(node, talos, "no answer", codes::NODE_UNREACHABLE),
     }
 }

@@ -87,7 +87,12 @@ impl Question {
     fn told(&self, why: &str) -> String {
         let asked = self.request.split_once('=').map_or("", |(_, message)| message);
         let why = if asked.is_empty() { why.to_owned() } else { why.replace(asked, "…") };
-        short(&why)
+        // Which path of the API led to the pod is no part of the reason.
+        let why = match why.split_once(": ") {
+            Some((path, reason)) if path.starts_with("could not get /") => reason,
+            _ => &why,
+        };
+        short(why)
     }
 
     /// Returns where in the API a pod is told to dial. What it is to ask for is one
@@ -181,14 +186,30 @@ async fn matrix(
             format!("{of_nodes} of {asked} node-to-node checks failed: {first}{mtu}")
         }
     };
+    let tells = match code {
+        codes::NAMES_BROKEN => "shows the endpoints of the cluster's DNS",
+        _ => "shows the probe pods, their nodes and addresses",
+    };
     let more = broken.len().checked_sub(TOLD).filter(|more| *more > 0);
     let lines = broken.into_iter().take(TOLD).map(|(_, line)| line);
     let lines: Vec<_> = lines.chain(more.map(|more| format!("and {more} more"))).collect();
     let cause = Cause::new(code, message)
         .because_of_each(lines)
+        .next(looked_at(code, datapath), tells)
         .next(explain(code), "tells what to look at");
     let because = Because::new(first).in_the_end(cause).sure_after(SETTLES);
     Ok(Some(Verdict::not_yet(because)))
+}
+
+/// Shows what takes part in a broken way.
+fn looked_at(code: Code, datapath: &Datapath) -> String {
+    match code {
+        codes::NAMES_BROKEN => {
+            "kubectl -n kube-system get endpointslices -l kubernetes.io/service-name=kube-dns"
+                .to_owned()
+        }
+        _ => format!("kubectl -n {} get pods -o wide", datapath.mark().namespace()),
+    }
 }
 
 fn questions(

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use events::{Because, Cause, Code, Evidence, Failure, Verdict};
+use events::{Because, Cause, Code, Evidence, Failure, NextStep, Verdict};
 use objects::{Object, Scope};
 use spec::plan::NodePlan;
 use talos::client::{ClientError, Service};
@@ -97,6 +97,11 @@ async fn found(site: &Site, node: &NodePlan) -> Vec<String> {
     }
 }
 
+fn probe(site: &Site, node: &NodePlan) -> String {
+    let address = site.address(&node.name).unwrap_or(node.address.into());
+    format!("seaworthy talos probe {address}")
+}
+
 /// There is no Node object: what the machine says of itself tells why.
 async fn absent(
     site: &Site,
@@ -117,6 +122,7 @@ async fn absent(
         Cause::new(codes::NODE_NEVER_JOINED, format!("{} never joined the cluster", node.name))
             .because_of_each(behind.clone())
             .so("the control planes answer; what is missing is on the way from this node to them")
+            .next(probe(site, node), "shows whether its Talos API answers, and in which mode")
             .next(explain(codes::NODE_NEVER_JOINED), "tells what to look at");
     let because = behind.into_iter().fold(Because::new(what), Because::caused_by);
     Verdict::not_yet(because.in_the_end(cause))
@@ -181,7 +187,10 @@ fn condition(node: &NodePlan, object: &Object) -> Option<Verdict> {
         return None;
     }
     let what = format!("{}: {}", text("reason"), text("message"));
-    Some(not_yet(codes::NODE_NOT_READY, format!("{} is not ready", node.name), what, Vec::new()))
+    let message = format!("{} is not ready", node.name);
+    let verdict = not_yet(codes::NODE_NOT_READY, message, what, Vec::new());
+    let command = format!("kubectl describe node {}", node.name);
+    Some(with_step(verdict, &command, "shows its conditions and events"))
 }
 
 async fn unmet(site: &Site, node: &NodePlan, machine: &MachineSight) -> Verdict {
@@ -235,15 +244,24 @@ async fn whole_cluster(site: &Site) -> Option<Verdict> {
 async fn no_dns(site: &Site) -> Verdict {
     let id = kube::kind("apps/v1", "Deployment").named(Some("kube-system"), "coredns");
     let behind = match kube::any(site).await {
-        // Reasons end up in the journal and in reports.
-        Ok(cluster) => cluster.why(&id).await.map(|why| why.without_logs().lines()),
+        Ok(cluster) => cluster.why(&id).await.map(|why| why.with_last_log_line().lines()),
         Err(_) => Ok(Vec::new()),
     };
     let behind = behind.unwrap_or_default();
     let first = behind.first().cloned();
     let what = first.unwrap_or_else(|| "CoreDNS has no ready endpoint".to_owned());
     let message = "the cluster has no DNS: CoreDNS has no ready endpoint".to_owned();
-    not_yet(codes::DNS_NOT_READY, message, what, behind.into_iter().skip(1).collect())
+    let behind = behind.into_iter().skip(1).collect();
+    let verdict = not_yet(codes::DNS_NOT_READY, message, what, behind);
+    let command = "kubectl -n kube-system describe deployment coredns";
+    with_step(verdict, command, "shows its pods and events")
+}
+
+fn with_step(mut verdict: Verdict, command: &str, tells: &str) -> Verdict {
+    if let Some(cause) = verdict.cause_mut() {
+        cause.next.push(NextStep { command: command.to_owned(), tells: tells.to_owned() });
+    }
+    verdict
 }
 
 fn not_yet(code: Code, message: String, what: String, behind: Vec<String>) -> Verdict {

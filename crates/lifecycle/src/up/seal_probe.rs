@@ -36,6 +36,10 @@ pub(super) async fn probe(site: &Site, hands: &Hands) -> Result<Verdict, ActErro
             let cause =
                 Cause::new(codes::SEAL_UNOPENED, "what was sealed for our key was not opened")
                     .because(said.clone().or(Some(SILENT.to_owned())))
+                    .next(
+                        format!("kubectl -n {namespace} get sealedsecrets {NAME} -o yaml"),
+                        "shows what the controller says of it",
+                    )
                     .next(explain(codes::SEAL_UNOPENED), "tells more");
             let because = said.into_iter().fold(because, Because::caused_by);
             return Ok(Verdict::not_yet(because.in_the_end(cause)));

@@ -29,7 +29,7 @@ pub(super) async fn probe(site: &Site, hands: &Hands) -> Result<Verdict, ActErro
             Some("Succeeded") => probing.find("written and read").await?,
             phase => {
                 let because = waiting(site, phase, &pod).await?;
-                let cause = unusable(&because);
+                let cause = unusable(&because, &namespace);
                 return Ok(Verdict::not_yet(because.in_the_end(cause)));
             }
         }
@@ -43,10 +43,11 @@ pub(super) async fn probe(site: &Site, hands: &Hands) -> Result<Verdict, ActErro
 }
 
 /// The pod, the claim that it waits for, and what the cloud says of that.
-fn unusable(because: &Because) -> Cause {
+fn unusable(because: &Because, namespace: &str) -> Cause {
     Cause::new(codes::VOLUME_UNUSABLE, "a probe volume could not be used")
         .because([because.what.clone()])
         .because(because.chain.iter().cloned())
+        .next(format!("kubectl -n {namespace} describe pods,pvc"), "shows their events")
         .next(explain(codes::VOLUME_UNUSABLE), "tells more")
 }
 

@@ -20,9 +20,19 @@ pub(super) async fn look(verify: &Verify) -> Verdict {
         .within(SYSTEM)
         .labelled(format!("kubernetes.io/service-name={}", service.id().name));
     match verify.listed(&slices).await {
-        Ok(slices) => judge(service, &slices),
+        Ok(slices) => behind(verify, service, judge(service, &slices)).await,
         Err(error) => Verdict::blind(error),
     }
+}
+
+/// Adds why the service has no ready endpoint, down to what its pods say.
+async fn behind(verify: &Verify, service: &Object, mut verdict: Verdict) -> Verdict {
+    let Some(cause) = verdict.cause_mut() else { return verdict };
+    let why = async { verify.cluster().await.ok()?.why(service.id()).await.ok() };
+    if let Some(why) = why.await {
+        cause.because.extend(why.with_last_log_line().lines());
+    }
+    verdict
 }
 
 /// Distributions name it as they like, but keep the label.

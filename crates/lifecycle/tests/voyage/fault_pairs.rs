@@ -11,7 +11,8 @@ use sim::world::fault::{FAULTS, Fault};
 
 use crate::sweep::{self, Observation};
 
-const SPEED: u32 = 60;
+const SPEED: u32 = 80;
+const SLACK: u32 = 4;
 
 /// How many pairs are tried where nobody asks for more, and which.
 const FEW: usize = 5;
@@ -34,7 +35,7 @@ async fn fault_pairs_are_named_by_one_of_the_two() {
     let asked = number("SEAWORTHY_FAULT_PAIRS");
     let count = asked.map_or(FEW, |count: u64| usize::try_from(count).unwrap());
     let seed = number("SEAWORTHY_SEED").unwrap_or(SEED);
-    let observations = sweep::sweep(SPEED, pairs(count, seed)).await;
+    let observations = sweep::sweep(SPEED, SLACK, pairs(count, seed)).await;
     let mut page = HEAD.to_owned();
     observations.iter().for_each(|it| row(&mut page, it));
     let wrong: Vec<_> = observations.iter().filter(|it| !it.is_right()).collect();

@@ -37,7 +37,7 @@ async fn fault_times_stay_far_below_the_deadlines() {
         return;
     }
     let runs = FAULTS.iter().map(|fault| vec![fault]).collect();
-    let observations = sweep::sweep(SPEED, runs).await;
+    let observations = sweep::sweep(SPEED, 1, runs).await;
     let mut page = HEAD.to_owned();
     observations.iter().for_each(|it| row(&mut page, it));
     let mut shares: Vec<_> =

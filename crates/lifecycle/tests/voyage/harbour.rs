@@ -170,6 +170,11 @@ impl Harbour {
         self.world.effects().all().iter().filter(|effect| effect.call == call).count()
     }
 
+    /// Takes the world to be slower than it is: all deadlines are so much longer.
+    pub(crate) fn take_time(&mut self, times: u32) {
+        self.pace /= times;
+    }
+
     /// Takes its time, but for a stage that is to fail.
     pub(crate) fn expect_failure(&mut self, stage: Option<&str>) {
         let named = |it: &&Stage| Some(it.as_str()) == stage;

@@ -41,7 +41,12 @@ pub(crate) struct Times {
 }
 
 /// Runs `up` once for each list of faults, all injected before it starts.
-pub(crate) async fn sweep(speed: u32, runs: Vec<Vec<&'static Fault>>) -> Vec<Observation> {
+/// Deadlines are `slack` times as long as usual.
+pub(crate) async fn sweep(
+    speed: u32,
+    slack: u32,
+    runs: Vec<Vec<&'static Fault>>,
+) -> Vec<Observation> {
     let room = Arc::new(Semaphore::new(WORLDS));
     let mut worlds = JoinSet::new();
     for (number, faults) in runs.into_iter().enumerate() {
@@ -49,16 +54,32 @@ pub(crate) async fn sweep(speed: u32, runs: Vec<Vec<&'static Fault>>) -> Vec<Obs
         worlds.spawn(async move {
             let _seat = room.acquire_owned().await.unwrap();
             let network = (FIRST_NETWORK + number) % NETWORKS;
-            (number, observe(speed, &network.to_string(), faults).await)
+            (number, observe(speed, slack, &network.to_string(), faults).await)
         });
     }
     let mut observations = worlds.join_all().await;
     observations.sort_by_key(|(number, _)| *number);
-    observations.into_iter().map(|(_, observation)| observation).collect()
+    let mut observations: Vec<_> = observations.into_iter().map(|(_, it)| it).collect();
+    // Connections are real: where this machine is busy with other things they time
+    // out. What was not as it should be is tried again, alone.
+    for (number, observation) in observations.iter_mut().enumerate() {
+        if !observation.is_right() {
+            let faults = observation.faults.clone();
+            let network = (FIRST_NETWORK + number) % NETWORKS;
+            *observation = observe(speed, slack, &network.to_string(), faults).await;
+        }
+    }
+    observations
 }
 
-async fn observe(speed: u32, network: &str, faults: Vec<&'static Fault>) -> Observation {
-    let harbour = Harbour::at_speed(speed, network, CONTROL_PLANES, WORKERS).await;
+async fn observe(
+    speed: u32,
+    slack: u32,
+    network: &str,
+    faults: Vec<&'static Fault>,
+) -> Observation {
+    let mut harbour = Harbour::at_speed(speed, network, CONTROL_PLANES, WORKERS).await;
+    harbour.take_time(slack);
     let cast = cast();
     for fault in &faults {
         fault.strike(&harbour.world, &cast);

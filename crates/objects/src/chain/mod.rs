@@ -135,6 +135,15 @@ impl Chain {
         Self { links }
     }
 
+    /// Keeps of a log the last line only: that is where a program says why it ended.
+    #[must_use]
+    pub fn with_last_log_line(self) -> Self {
+        let last = self.links.iter().rposition(|link| link.read_in == ReadIn::Log);
+        let links = self.links.into_iter().enumerate();
+        let kept = links.filter(|(at, link)| link.read_in != ReadIn::Log || Some(*at) == last);
+        Self { links: kept.map(|(_, link)| link).collect() }
+    }
+
     fn add(&mut self, who: impl Into<String>, says: impl Into<String>) {
         self.links.push(Link { who: who.into(), says: says.into(), read_in: ReadIn::Api });
     }

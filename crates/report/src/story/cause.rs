@@ -62,7 +62,13 @@ impl<'a> FirstCause<'a> {
     /// Returns the last thing that the check said, where the cause does not say it already.
     fn last_answer(&self) -> Option<String> {
         let answer = self.check?.last_answer()?;
-        let said = |text: &String| text.contains(&answer);
+        // The answer may count what else is missing, and name the node first.
+        let core = answer.split(" (and ").next().unwrap_or(&answer);
+        let core = match core.split_once(": ") {
+            Some((name, rest)) if !name.contains(' ') => rest,
+            _ => core,
+        };
+        let said = |text: &String| text.contains(core) || core.contains(text.as_str());
         let repeated = said(&self.cause.message) || self.cause.because.iter().any(said);
         (!repeated).then_some(answer)
     }

@@ -12,6 +12,8 @@ use crate::{FirstCause, Story, text, words};
 const CHAIN: usize = 12;
 const OTHERS: usize = 5;
 const STEPS: usize = 8;
+/// The longest line of words, in characters.
+const WIDEST: usize = 180;
 /// The longest line of the block where a page quotes it, in characters.
 const QUOTED: usize = 300;
 
@@ -21,10 +23,10 @@ pub(crate) fn block(story: &Story) -> Vec<Line> {
         return Vec::new();
     };
     let mut lines = vec![headline(&first)];
-    lines.push(row(first.place_word(), &first.place()));
+    lines.extend(rows(first.place_word(), &first.place()));
     lines.extend(chain(&first.cause.because));
     lines.extend(beside(&first.cause.also));
-    lines.extend(first.cause.so.iter().map(|so| row("so", so)));
+    lines.extend(first.cause.so.iter().flat_map(|so| rows("so", so)));
     lines.extend(next(&first.cause.next));
     lines.extend(others(story));
     lines
@@ -52,12 +54,31 @@ fn row(label: &str, words: &str) -> Line {
         .and(Ink::Text, format!("  {}", text::clip(words, WORDS)))
 }
 
+/// Breaks long words into lines that stand below each other.
+fn rows(label: &str, words: &str) -> Vec<Line> {
+    let mut pieces: Vec<String> = Vec::new();
+    for word in text::clip(words, WORDS).split(' ') {
+        match pieces.last_mut() {
+            Some(piece) if piece.chars().count() + word.chars().count() < WIDEST => {
+                piece.push(' ');
+                piece.push_str(word);
+            }
+            _ => pieces.push(word.to_owned()),
+        }
+    }
+    let piece = |(index, piece): (usize, &String)| match index {
+        0 => row(label, piece),
+        _ => row("", piece),
+    };
+    pieces.iter().enumerate().map(piece).collect()
+}
+
 fn chain(because: &[String]) -> Vec<Line> {
     let link = |(index, words): (usize, &String)| match index {
-        0 => row("because", words),
-        _ => row("      ←", words),
+        0 => rows("because", words),
+        _ => rows("      ←", words),
     };
-    let mut lines: Vec<_> = because.iter().enumerate().take(CHAIN).map(link).collect();
+    let mut lines: Vec<_> = because.iter().enumerate().take(CHAIN).flat_map(link).collect();
     if let Some(more) = because.len().checked_sub(CHAIN + 1) {
         lines.push(row("", &format!("… {} more in the report", more + 1)));
     }
@@ -65,7 +86,8 @@ fn chain(because: &[String]) -> Vec<Line> {
 }
 
 fn beside(also: &[String]) -> Vec<Line> {
-    let mut lines: Vec<_> = also.iter().take(OTHERS).map(|words| row("also", words)).collect();
+    let mut lines: Vec<_> =
+        also.iter().take(OTHERS).flat_map(|words| rows("also", words)).collect();
     if let Some(more) = also.len().checked_sub(OTHERS).filter(|more| *more > 0) {
         lines.push(row("", &format!("… {more} more in the report")));
     }
@@ -86,7 +108,7 @@ fn next(steps: &[NextStep]) -> Vec<Line> {
 fn others(story: &Story) -> Vec<Line> {
     let others = story.also();
     let mut lines: Vec<_> =
-        others.iter().take(OTHERS).map(|also| row("also", &also.line())).collect();
+        others.iter().take(OTHERS).flat_map(|also| rows("also", &also.line())).collect();
     if others.len() > OTHERS {
         let more = text::count(others.len() - OTHERS, "more cause");
         lines.push(row("also", &format!("{more}, in the report")));

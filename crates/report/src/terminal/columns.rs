@@ -19,6 +19,9 @@ const TIME: usize = 7;
 /// More words than this push the lines before them off the screen.
 pub(crate) const WORDS: usize = 400;
 
+/// The most words of a line about an event; the report has all of them.
+const EVENT: usize = 150;
+
 impl Columns {
     pub(crate) fn of(story: &Story) -> Self {
         let name = |stage: &Stage| stage.name.as_str().width().min(LONGEST_NAME);
@@ -89,5 +92,5 @@ fn spaced(words: &str) -> String {
     if words.is_empty() {
         return String::new();
     }
-    format!("  {}", text::clip(words, WORDS))
+    format!("  {}", text::clip(words, EVENT))
 }

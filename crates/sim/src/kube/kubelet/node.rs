@@ -114,14 +114,20 @@ impl Agent {
         let Some(node) = self.current() else { return };
         let not_ready = self.trouble.borrow().not_ready;
         let ready = self.has_network() && not_ready.is_none();
-        if has_condition(&node, "Ready", if ready { "True" } else { "False" }) {
-            return;
-        }
         let (status, reason, message) = if ready {
             ("True", "KubeletReady", "kubelet is posting ready status")
         } else {
             ("False", "KubeletNotReady", not_ready.unwrap_or(NO_NETWORK))
         };
+        // A node that is not ready for another reason than before says so.
+        let said = |key: &str| {
+            let ready =
+                items(&node["status"]["conditions"]).iter().find(|it| it["type"] == "Ready");
+            ready.and_then(|it| it[key].as_str()).unwrap_or_default()
+        };
+        if said("status") == status && said("message") == message {
+            return;
+        }
         let mut changed = node.clone();
         let now = self.kube.clock().stamp();
         set_condition(

@@ -100,11 +100,22 @@ fn part(kube: &Kube, request: &Request, place: &Place) -> Answered {
                 kube.proxy(place, &request.passed_on())?;
             Ok((body::with_type(status, content_type, body), None))
         }
+        ("log", "get") => Ok((body::text(200, log(&kube.get(place)?)), None)),
         (part, _) => {
             let what = format!("{verb} of {}/{part}", place.resource.key.plural);
             Err(Refusal::not_implemented(&what))
         }
     }
+}
+
+/// Writes what the containers of a pod have said.
+fn log(pod: &Value) -> String {
+    let statuses = pod["status"]["containerStatuses"].as_array();
+    let crashed = |one: &Value| !one["lastState"]["terminated"].is_null();
+    if statuses.is_some_and(|all| all.iter().any(crashed)) {
+        return "starting\npanic: the simulated program ends right after its start\n".to_owned();
+    }
+    "started\n".to_owned()
 }
 
 fn set_scale(kube: &Kube, place: &Place, scale: &Value, write: &Write) -> Result<Value, Refusal> {
