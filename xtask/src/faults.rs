@@ -42,7 +42,10 @@ pub(crate) fn times() -> Result<(), Box<dyn Error>> {
 }
 
 /// Runs a sweep of the tests, with more than they try by themselves.
-fn sweep<const N: usize>(filter: &str, asked: [(&str, String); N]) -> Result<(), Box<dyn Error>> {
+pub(crate) fn sweep<const N: usize>(
+    filter: &str,
+    asked: [(&str, String); N],
+) -> Result<(), Box<dyn Error>> {
     let mut cargo = cargo();
     cargo.args(["test", "--package", "lifecycle", "--test", "voyage", filter, "--"]);
     let status = cargo.arg("--nocapture").envs(asked).status()?;

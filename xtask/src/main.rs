@@ -10,6 +10,7 @@
 )]
 
 mod bench;
+mod chaos;
 mod ci;
 mod docs;
 mod faults;
@@ -35,6 +36,7 @@ enum Chore {
     Bench(bench::Bench),
     Laws(laws::Laws),
     Faults(faults::Faults),
+    Chaos(chaos::Chaos),
     Fuzz(fuzz::Fuzz),
 }
 
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
         Chore::Bench(bench) => bench.run(),
         Chore::Laws(laws::Laws {}) => laws::run(),
         Chore::Faults(faults) => faults.run(),
+        Chore::Chaos(chaos) => chaos.run(),
         Chore::Fuzz(fuzz) => fuzz.run(),
     }
 }

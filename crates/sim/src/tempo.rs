@@ -25,6 +25,11 @@ impl Tempo {
         self.speed.map_or(Duration::ZERO, |speed| simulated / speed)
     }
 
+    /// Returns how much simulated time passes in a real delay.
+    pub fn simulated(self, real: Duration) -> Duration {
+        real * self.speed.unwrap_or(1)
+    }
+
     /// Lets a simulated delay pass.
     #[expect(clippy::disallowed_methods, reason = "the simulated world's delays are its own")]
     pub async fn pass(self, simulated: Duration) {

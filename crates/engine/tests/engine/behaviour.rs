@@ -68,6 +68,9 @@ impl Work for Script {
     }
 
     fn next_steps(&self, _: &Unit, cause: &Cause) -> Vec<NextStep> {
+        if !cause.next.is_empty() {
+            return cause.next.clone();
+        }
         let command = format!("look at {}", cause.code);
         vec![NextStep { command, tells: "shows it".to_owned() }]
     }
@@ -564,7 +567,10 @@ async fn every_failure_ends_with_a_next_step() {
             looks(vec![Verdict::failed(target().next("seaworthy plan", "shows it"))]),
             &["seaworthy plan", explained],
         ),
-        (looks(vec![Verdict::failed(target().next(explained, "tells more"))]), &[explained]),
+        (
+            looks(vec![Verdict::failed(target().next(explained, "tells more"))]),
+            &["look at SW0307", explained],
+        ),
     ] {
         let cause = run(ONE, script).await.cause();
         let commands: Vec<_> = cause.next.iter().map(|step| step.command.as_str()).collect();

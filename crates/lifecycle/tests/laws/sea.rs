@@ -97,6 +97,7 @@ impl Sea {
             trust: Trust::Only(self.world.authority().as_bytes().to_vec()),
             timeout: Duration::from_secs(10),
             cluster: folder.cluster(),
+            route: peers::Route::Direct,
             clock: Clock::real(),
         };
         Hetzner::new(settings).unwrap()

@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use events::Heals;
 use lifecycle::{MISHAPS, up};
 use sim::world::fault::{Cast, Expected, FAULTS, Fault, Wound};
 use tokio::sync::Semaphore;
@@ -65,7 +66,7 @@ async fn try_out(number: usize, fault: &Fault) -> Result<(), String> {
     let cast =
         Cast { control_planes: names("cp", control_planes), workers: names("workers", workers) };
     fault.strike(&harbour.world, &cast);
-    harbour.expect_failure((fault.expected != Expected::Proven).then_some(until));
+    harbour.expect_failure(waits_in_vain(fault.expected).then_some(until));
     let ran = harbour.up(Some(until)).await;
     let expected = match fault.expected {
         Expected::Proven => BTreeSet::new(),
@@ -93,6 +94,15 @@ async fn try_out(number: usize, fault: &Fault) -> Result<(), String> {
     harbour.expect_failure(None);
     let ran = harbour.up(Some(until)).await;
     if ran.is_done { Ok(()) } else { Err(format!("mended, and yet {:?}\n{}", ran.falls, ran.text)) }
+}
+
+/// Whether a run would wait for all of its deadline: what does not heal ends the wait.
+fn waits_in_vain(expected: Expected) -> bool {
+    let (Expected::Failed { code, .. } | Expected::Refused { code, .. }) = expected else {
+        return false;
+    };
+    let pages = lifecycle::pages();
+    pages.iter().any(|page| page.code.0 == code && page.heals == Heals::ByItself)
 }
 
 /// Whether the first cause says more than where to read about it.

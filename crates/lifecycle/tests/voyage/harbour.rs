@@ -35,7 +35,7 @@ const SPEED: u32 = 100;
 const CALM: u32 = 25;
 
 /// How long such a run waits for what will never be ready, in simulated time.
-const PATIENCE: spec::Duration = spec::Duration::from_secs(125);
+const PATIENCE: spec::Duration = spec::Duration::from_secs(250);
 
 const TOKEN: &str = "canary-token-of-the-simulated-project-0123456789abcdefghijklmnopq";
 
@@ -57,7 +57,7 @@ pub(crate) const LAST: &str = "proof";
 
 /// A world and the state of a cluster in it.
 pub(crate) struct Harbour {
-    pub(crate) world: World,
+    pub(crate) world: Arc<World>,
     state: tempfile::TempDir,
     cluster: spec::Cluster,
     pace: u32,
@@ -159,7 +159,7 @@ impl Harbour {
                 ..Default::default()
             },
         };
-        let world = World::start(settings).await.unwrap();
+        let world = Arc::new(World::start(settings).await.unwrap());
         let state = tempfile::tempdir().unwrap();
         new_bundle(1).save_new(&state.path().join("secrets.yaml")).unwrap();
         Self { world, state, cluster, pace: speed, hopeless: None }
@@ -280,6 +280,7 @@ impl Harbour {
             trust: Trust::Only(self.world.authority().as_bytes().to_vec()),
             timeout: Duration::from_secs(10),
             cluster: folder.cluster(),
+            route: peers::Route::Direct,
             clock: Clock::real(),
         };
         Hetzner::new(settings).unwrap()

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod berths;
+mod chaos;
 mod doubts;
 mod endpoints;
 mod fault_pairs;

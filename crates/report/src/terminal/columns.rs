@@ -20,7 +20,7 @@ const TIME: usize = 7;
 pub(crate) const WORDS: usize = 400;
 
 /// The most words of a line about an event; the report has all of them.
-const EVENT: usize = 150;
+const EVENT: usize = 125;
 
 impl Columns {
     pub(crate) fn of(story: &Story) -> Self {

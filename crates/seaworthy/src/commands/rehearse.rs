@@ -46,6 +46,11 @@ pub(crate) struct RehearseArgs {
     #[arg(long = "fault", value_name = "NAME", value_parser = named)]
     faults: Vec<&'static Fault>,
 
+    /// Inject and clear faults at random moments, and cut power and network of nodes; the same
+    /// SEED draws the same events
+    #[arg(long, value_name = "SEED", conflicts_with_all = ["list_faults", "down", "clean"])]
+    chaos: Option<u64>,
+
     /// List what can be made to go wrong
     #[arg(long, conflicts_with_all = ["file", "faults", "until", "keep", "down", "clean"])]
     list_faults: bool,
@@ -159,7 +164,8 @@ impl RehearseArgs {
     /// leave it standing.
     fn options_to_keep(&self) -> String {
         let faults = self.faults.iter().map(|fault| format!(" --fault {}", fault.name));
-        format!("--keep{}", faults.collect::<String>())
+        let chaos = self.chaos.map(|seed| format!(" --chaos {seed}"));
+        format!("--keep{}", faults.chain(chaos).collect::<String>())
     }
 }
 
@@ -221,6 +227,9 @@ fn begin(rehearsed: &Rehearsed, args: &RehearseArgs) -> Result<World, CommandErr
     }
     // A world needs nothing of the environment, least of all real credentials.
     command.env_clear();
+    if let Some(seed) = args.chaos {
+        command.args(["--chaos", &seed.to_string()]);
+    }
     // Ctrl-C is for the run, not for the world.
     command.process_group(0).stdin(Stdio::null());
     command.stdout(out.try_clone()?).stderr(out);

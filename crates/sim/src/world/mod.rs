@@ -11,6 +11,7 @@
 //! world has a /24 of the loopback network to itself, and ends when it is
 //! dropped. A [`Yard`] is a world without a cloud: machines of somebody's own.
 
+pub mod chaos;
 pub mod fault;
 mod inhabitants;
 mod inventory;

@@ -10,6 +10,7 @@ use ipnet::Ipv4Net;
 use serde_json::Value;
 use sim::admin::{self, Place};
 use sim::world::World;
+use sim::world::chaos::Chaos;
 use sim::world::fault::{Cast, Fault};
 use sim::{Clock, Tempo};
 use tokio::signal::unix::{SignalKind, signal};
@@ -36,6 +37,10 @@ pub(super) struct ServeArgs {
     /// Let something go wrong; `rehearse --list-faults` lists what (can be repeated)
     #[arg(long = "fault", value_name = "NAME", value_parser = named)]
     faults: Vec<&'static Fault>,
+
+    /// Inject and clear faults at random moments, drawn from this seed
+    #[arg(long, value_name = "SEED")]
+    chaos: Option<u64>,
 
     /// The names of the control planes that will be made, for faults
     #[arg(long, value_name = "NAME", value_delimiter = ',', hide = true)]
@@ -93,6 +98,7 @@ async fn serve(args: &ServeArgs, ui: &Ui) -> Result<(), CommandError> {
         fault.strike(&world, &cast);
     }
     let world = Arc::new(world);
+    let _chaos = args.chaos.map(|seed| Chaos::begin(&world, cast.clone(), seed));
     let socket = std::path::absolute(args.world.with_extension("sock"))?;
     // It is served until this function ends.
     let admin = admin::serve(Place::new(&socket), Arc::clone(&world), cast).map_err(|error| {

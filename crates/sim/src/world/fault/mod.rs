@@ -121,7 +121,7 @@ impl Expected {
 }
 
 impl Cast {
-    fn all(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn all(&self) -> impl Iterator<Item = &str> {
         self.control_planes.iter().chain(&self.workers).map(String::as_str)
     }
 
