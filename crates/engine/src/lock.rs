@@ -108,10 +108,10 @@ impl RunLock {
 
     /// Fails where the file at the path is not the one that was locked.
     pub fn check(&self) -> Result<(), LockError> {
-        match self.anchor()?.holds() {
-            true => Ok(()),
-            false => Err(LockError::Lost { path: self.path.clone() }),
+        if self.anchor()?.holds() {
+            return Ok(());
         }
+        Err(LockError::Lost { path: self.path.clone() })
     }
 
     /// Not synced: after a crash of the machine nobody holds a lock.

@@ -42,7 +42,7 @@ pub enum RepairError {
     Earlier(RunId),
     /// It is not broken, but this program cannot use it.
     #[error(transparent)]
-    Unusable(#[from] SessionError),
+    Unusable(Box<SessionError>),
     /// The state folder cannot be used.
     #[error(transparent)]
     State(#[from] StateError),
@@ -73,9 +73,11 @@ impl SessionError {
     /// journal that a newer program can read, or that only another user can, is not broken.
     pub fn is_broken_journal(&self) -> bool {
         match self {
-            Self::Read(ReadError::TooNew { .. } | ReadError::Unreadable { .. }) => false,
+            Self::Read(ReadError::TooNew { .. } | ReadError::Unreadable { .. })
+            | Self::Lock(_)
+            | Self::State(_)
+            | Self::Write(_) => false,
             Self::Read(_) | Self::Foreign { .. } | Self::History(_) => true,
-            Self::Lock(_) | Self::State(_) | Self::Write(_) => false,
         }
     }
 }
@@ -92,19 +94,20 @@ pub fn set_aside(claim: &Claim, run: RunId) -> Result<SetAside, RepairError> {
     for earlier in folder.runs()?.into_iter().filter(|it| *it < run) {
         match add_run(&mut history, folder, earlier) {
             Err(error) if error.is_broken_journal() => return Err(RepairError::Earlier(earlier)),
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(RepairError::Unusable(Box::new(error))),
             Ok(_) => {}
         }
     }
     let because = match add_run(&mut history, folder, run) {
         Ok(_) => return Err(RepairError::Sound(run)),
         Err(error) if error.is_broken_journal() => error,
-        Err(error) => return Err(error.into()),
+        Err(error) => return Err(RepairError::Unusable(Box::new(error))),
     };
     let path = folder.journal(run);
     let unmoved = |source| RepairError::Unmoved { path: path.clone(), source };
     let digest = Digest::of(&fs::read(&path).map_err(unmoved)?);
-    let salvage = journal::salvage(&path, run).map_err(SessionError::from)?;
+    let salvage = journal::salvage(&path, run)
+        .map_err(|error| RepairError::Unusable(Box::new(error.into())))?;
     fs::rename(&path, &kept).and_then(|()| private::sync_folder_of(&kept)).map_err(unmoved)?;
     Ok(SetAside { because, kept, digest, salvage })
 }

@@ -33,10 +33,8 @@ impl WorldFile {
     /// Takes the file for a new world. Anything that is there and was not
     /// written by a world is left alone.
     pub(crate) fn claim(path: &Path) -> Result<Self, CommandError> {
-        if let Ok(there) = fs::symlink_metadata(path) {
-            if !there.is_file() {
-                return Err(foreign(path, kind(&there)));
-            }
+        if let Some(there) = fs::symlink_metadata(path).ok().filter(|it| !it.is_file()) {
+            return Err(foreign(path, kind(&there)));
         }
         let mut options = private::options();
         options.read(true).write(true).create(true).truncate(false);

@@ -236,19 +236,15 @@ fn settled(
     is_there: bool,
 ) -> Vec<Line> {
     let own = story.run().is_some_and(|run| run.id == intent.run);
-    match story.call(intent.seq).filter(|_| own) {
-        Some((unit, call)) => {
-            let found = call.settled.as_deref().unwrap_or_default();
-            let words = place(&unit.unit, &format!("{}: {found}", call.call));
-            vec![columns.note(Ink::Good, "Settled", unit.unit.stage.as_str(), &words)]
-        }
-        None => {
-            let call = if call.is_empty() { format!("call {intent}") } else { text::line(call) };
-            let found = if is_there { "it arrived" } else { "it never arrived" };
-            let words = format!("{call}, left in doubt by an earlier run: {found}");
-            vec![Line::verb(Ink::Good, "Settled").and(Ink::Text, words)]
-        }
+    if let Some((unit, call)) = story.call(intent.seq).filter(|_| own) {
+        let found = call.settled.as_deref().unwrap_or_default();
+        let words = place(&unit.unit, &format!("{}: {found}", call.call));
+        return vec![columns.note(Ink::Good, "Settled", unit.unit.stage.as_str(), &words)];
     }
+    let call = if call.is_empty() { format!("call {intent}") } else { text::line(call) };
+    let found = if is_there { "it arrived" } else { "it never arrived" };
+    let words = format!("{call}, left in doubt by an earlier run: {found}");
+    vec![Line::verb(Ink::Good, "Settled").and(Ink::Text, words)]
 }
 
 fn warning(columns: Columns, story: &Story) -> Vec<Line> {

@@ -83,7 +83,11 @@ async fn grace() {
     tokio::time::sleep(GRACE).await;
 }
 
-#[expect(clippy::disallowed_methods, reason = "`main` is stuck, and was asked twice to end")]
+#[expect(
+    clippy::disallowed_methods,
+    clippy::exit,
+    reason = "`main` is stuck, and was asked twice to end"
+)]
 fn end() -> ! {
     std::process::exit(i32::from(Exit::Interrupted.code()))
 }

@@ -23,13 +23,13 @@ impl Elsewhere {
         let stage = Stage::new();
         let (exit, text) = stage.rehearse(&["--keep", "--speed", "200", "--until", "network"]);
         assert_eq!(exit, 0, "{text}");
-        let state = stage.place.path().join(".seaworthy/demo.rehearsal-1");
+        let known = stage.place.path().join(".seaworthy/demo.rehearsal-1");
         let world: Value =
-            serde_json::from_slice(&fs::read(state.join("world.json")).unwrap()).unwrap();
+            serde_json::from_slice(&fs::read(known.join("world.json")).unwrap()).unwrap();
         let place = Workplace::new();
-        fs::copy(state.join("cluster.yaml"), place.path().join("cluster.yaml")).unwrap();
+        fs::copy(known.join("cluster.yaml"), place.path().join("cluster.yaml")).unwrap();
         place.write("token", world["token"].as_str().unwrap());
-        let authority = state.join("cloud-ca.pem").display().to_string();
+        let authority = known.join("cloud-ca.pem").display().to_string();
         let endpoint = world["endpoint"].as_str().unwrap();
         let reach =
             ["--cloud-endpoint", endpoint, "--cloud-ca", &authority, "--token-file", "token"];
