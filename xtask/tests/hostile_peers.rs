@@ -17,8 +17,8 @@ fn rows(heading: &str) -> Vec<Vec<String>> {
     let (_, section) = page.split_once(&format!("\n## {heading}\n")).unwrap();
     let section = section.split("\n## ").next().unwrap();
     let rows = section.lines().filter(|line| line.starts_with("| ")).skip(2);
-    let cells = |row: &str| row.trim_matches('|').split('|').map(|it| it.trim().to_owned());
-    rows.map(|row| cells(row).collect()).collect()
+    rows.map(|row| row.trim_matches('|').split('|').map(|it| it.trim().to_owned()).collect())
+        .collect()
 }
 
 /// Words for the value of a constant, such as `64 << 20`.

@@ -97,7 +97,7 @@ fn a_proven_run_ends_with_zero_and_the_head_of_its_journal() {
     let text = stderr(&output);
     assert_eq!(output.status.code(), Some(0), "{text}");
     assert!(!text.contains('\x1b'), "nothing moves in a pipe: {text}");
-    assert!(text.contains("Proven drydock in"), "{text}");
+    assert!(text.contains("Healthy drydock in"), "{text}");
     let head = text.lines().find_map(|line| line.trim().strip_prefix("Head ")).unwrap();
     let journal = dock.journals().pop().unwrap();
     assert!(text.contains(journal.with_file_name("REPORT.html").to_str().unwrap()), "{text}");
