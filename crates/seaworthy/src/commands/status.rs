@@ -1,5 +1,6 @@
 //! `status`: what is there now of a cluster.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
@@ -8,6 +9,7 @@ use clap::Args;
 use events::{Failure, RunId, RunOutcome, journal};
 use lifecycle::status::{self, NodeNow, Now, Seen, Thing};
 use serde::Serialize;
+use spec::CloudKind;
 
 use crate::cli::{Output, Shared};
 use crate::command_error::CommandError;
@@ -25,6 +27,9 @@ pub(crate) struct StatusArgs {
     #[command(flatten)]
     target: TargetArgs,
 }
+
+/// The most characters that stand beside a node.
+const WIDEST: usize = 48;
 
 /// What `-o json` prints.
 #[derive(Serialize)]
@@ -60,7 +65,7 @@ pub(crate) fn run(args: &StatusArgs, shared: &Shared, ui: &Ui) -> Result<(), Com
         Output::Text => {
             let mut out = ui.stdout();
             writeln!(out, "{cluster}: {}", last_words(last_run.as_ref()))?;
-            print(&now, &mut out)?;
+            print(&now, sight.plan.cloud, &mut out)?;
         }
     }
     Ok(())
@@ -115,7 +120,7 @@ fn last_words(last: Option<&LastRun>) -> String {
     }
 }
 
-fn print(now: &Now, out: &mut dyn Write) -> io::Result<()> {
+fn print(now: &Now, cloud: CloudKind, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)?;
     match &now.items {
         Seen::Blind(error) => writeln!(out, "  cloud           not seen: {error}")?,
@@ -123,18 +128,40 @@ fn print(now: &Now, out: &mut dyn Write) -> io::Result<()> {
     }
     let nodes = now.nodes.iter().filter(|node| node.server.saw().is_some());
     nodes.clone().try_for_each(|node| print_node(node, out))?;
+    print_long(now, out)?;
     writeln!(out)?;
+    if cloud == CloudKind::Machines {
+        let answered = nodes.clone().filter(|node| matches!(&node.talos, Some(Seen::Saw(_))));
+        let (answered, all) = (answered.count(), nodes.count());
+        return writeln!(
+            out,
+            "{answered} of {all} machines answer; no price: these are your own machines"
+        );
+    }
     let there = nodes.filter(|node| matches!(node.server.saw(), Some(Some(_)))).count();
     let things = now.items.saw().map(Vec::len);
     let total = match things {
         None => return Ok(()),
-        Some(0) if there == 0 => "nothing is there".to_owned(),
-        Some(things) => format!("{} are there", things + there),
+        Some(0) if there == 0 => "no resource exists".to_owned(),
+        Some(things) if things + there == 1 => "1 resource exists".to_owned(),
+        Some(things) => format!("{} resources exist", things + there),
     };
     match now.monthly {
         Some(monthly) => writeln!(out, "{total}, {monthly} a month"),
-        None => writeln!(out, "{total}, at a price that the cloud does not tell"),
+        None => writeln!(out, "{total}, the price is not known"),
     }
+}
+
+/// Prints what did not fit beside a node: once, however many say it.
+fn print_long(now: &Now, out: &mut dyn Write) -> io::Result<()> {
+    let words = now.nodes.iter().flat_map(|node| [&node.talos, &node.kubernetes]);
+    let long = words.flatten().map(said).filter(|it| it.chars().count() > WIDEST);
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    long.for_each(|it| *counts.entry(it).or_default() += 1);
+    counts.iter().try_for_each(|(words, count)| {
+        let nodes = if *count == 1 { "1 node".to_owned() } else { format!("{count} nodes") };
+        writeln!(out, "  {nodes:<15} {words}")
+    })
 }
 
 fn print_thing(thing: &Thing, out: &mut dyn Write) -> io::Result<()> {
@@ -148,9 +175,16 @@ fn print_node(node: &NodeNow, out: &mut dyn Write) -> io::Result<()> {
     let mut parts = vec![format!("{} {}", server.server_type, server.location)];
     parts.extend(server.address.map(|address| address.to_string()));
     parts.push(server.status.clone());
-    parts.extend(node.talos.as_ref().map(|it| format!("talos {}", said(it))));
-    parts.extend(node.kubernetes.as_ref().map(|it| format!("node {}", said(it))));
+    parts.extend(node.talos.as_ref().map(|it| format!("talos {}", clipped(said(it)))));
+    parts.extend(node.kubernetes.as_ref().map(|it| format!("node {}", clipped(said(it)))));
     row(out, "server", &node.name, &parts.join("  "), server.monthly)
+}
+
+fn clipped(words: String) -> String {
+    if words.chars().count() <= WIDEST {
+        return words;
+    }
+    words.chars().take(WIDEST - 1).chain(['…']).collect()
 }
 
 fn said(seen: &Seen<String>) -> String {
@@ -170,4 +204,35 @@ fn row(
     let monthly = monthly.map(|it| it.to_string()).unwrap_or_default();
     let line = format!("  {kind:<15} {name:<20} {about:<62} {monthly:>7}");
     writeln!(out, "{}", line.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(name: &str, talos: Seen<String>) -> NodeNow {
+        let server = lifecycle::status::ServerNow {
+            server_type: "machine".to_owned(),
+            location: "given".to_owned(),
+            status: "not asked".to_owned(),
+            address: None,
+            monthly: None,
+        };
+        let server = Seen::Saw(Some(server));
+        NodeNow { name: name.to_owned(), server, talos: Some(talos), kubernetes: None }
+    }
+
+    #[test]
+    fn status_of_machines_counts_those_that_answer_and_says_a_long_reason_once() {
+        let reason = "connection refused ".repeat(10);
+        let silent = |name| node(name, Seen::Blind(Failure::transient(reason.as_str())));
+        let nodes = vec![silent("a"), silent("b"), node("c", Seen::Saw("running".to_owned()))];
+        let now = Now { items: Seen::Saw(Vec::new()), nodes, monthly: None };
+        let mut out = Vec::new();
+        print(&now, CloudKind::Machines, &mut out).unwrap();
+        let told = String::from_utf8(out).unwrap();
+        assert_eq!(told.matches(reason.trim()).count(), 1, "{told}");
+        assert!(told.contains("  2 nodes         not seen: connection refused"), "{told}");
+        assert!(told.contains("1 of 3 machines answer; no price"), "{told}");
+    }
 }

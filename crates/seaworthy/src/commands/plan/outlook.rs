@@ -5,13 +5,17 @@ use std::io::{self, Write};
 use events::Cause;
 use lifecycle::codes;
 use lifecycle::up::{Change, Fate, Outlook};
-use spec::{Euro, Plan};
+use spec::plan::Hardware;
+use spec::{CloudKind, Euro, Plan};
 
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 
 /// Prints what would become of everything, the price, and what stands in the way.
 pub(super) fn print(plan: &Plan, outlook: &Outlook, out: &mut dyn Write) -> io::Result<()> {
+    if plan.cloud == CloudKind::Machines {
+        return print_machines(plan, out);
+    }
     for change in &outlook.changes {
         print_change(change, price(outlook, &change.name, &change.kind), out)?;
     }
@@ -21,7 +25,7 @@ pub(super) fn print(plan: &Plan, outlook: &Outlook, out: &mut dyn Write) -> io::
     let price = match (&outlook.bill, plan.max_monthly_eur) {
         (Some(bill), Some(limit)) => format!("{} a month (limit {limit})", bill.total),
         (Some(bill), None) => format!("{} a month", bill.total),
-        (None, _) => "At a price that the cloud does not tell".to_owned(),
+        (None, _) => "The price is not known".to_owned(),
     };
     let count = |fate: Fate| outlook.changes.iter().filter(|it| it.fate == fate).count();
     let [create, change, keep] = [Fate::Create, Fate::Change, Fate::Keep].map(count);
@@ -30,6 +34,21 @@ pub(super) fn print(plan: &Plan, outlook: &Outlook, out: &mut dyn Write) -> io::
         others => format!(", {others} not as wanted"),
     };
     writeln!(out, "Plan: {create} to create, {change} to change, {keep} to keep{others}. {price}.")
+}
+
+/// Machines exist already: what `up` does to them is to erase a disk of each.
+fn print_machines(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
+    for node in &plan.nodes {
+        let Hardware::Machine { install: Some(disk), .. } = &node.hardware else { continue };
+        writeln!(out, "  ! {:<15} {:<20} erases {disk}", "machine", node.name)?;
+    }
+    writeln!(
+        out,
+        "Plan: Talos is installed on each of {} machines that is in maintenance mode, which \
+         erases the disk above.\nMachines that this cluster runs on already keep their disks. \
+         No price: these are your own machines.",
+        plan.nodes.len()
+    )
 }
 
 fn print_change(change: &Change, price: Option<Euro>, out: &mut dyn Write) -> io::Result<()> {
@@ -43,7 +62,7 @@ fn print_change(change: &Change, price: Option<Euro>, out: &mut dyn Write) -> io
         Fate::Create | Fate::Keep => "",
         Fate::Change => "would be changed",
         Fate::Differs => "cannot be changed in place, and stays",
-        Fate::Surplus => "stays",
+        Fate::Surplus => "stays, and goes on costing",
         Fate::Taken => "has the name, and is not ours",
     };
     let price = price.map(|price| price.to_string()).unwrap_or_default();
