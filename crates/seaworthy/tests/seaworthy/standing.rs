@@ -68,7 +68,7 @@ fn a_standing_rehearsal_is_found_by_every_command() {
     let ran = stage.place.run(["status", "--rehearsal"]);
     assert_eq!(ran.exit, 0, "{ran}");
     assert!(ran.stdout.contains("last run `down`") && ran.stdout.contains("proven"), "{ran}");
-    assert!(ran.stdout.contains("nothing is there, €0.00 a month"), "{ran}");
+    assert!(ran.stdout.contains("no resource exists, €0.00 a month"), "{ran}");
     let ran = stage.place.run(["plan", "--rehearsal", "--exit-code"]);
     assert_eq!(ran.exit, 7, "{ran}");
     insta::assert_snapshot!("plan_of_nothing_there", outlook(&ran));
