@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use clap::Args;
-use events::{Failure, RunId, RunOutcome, journal};
+use events::{Failure, RunId, RunOutcome, journal, text};
 use lifecycle::status::{self, NodeNow, Now, Seen, Thing};
 use serde::Serialize;
 use spec::CloudKind;
@@ -123,7 +123,9 @@ fn last_words(last: Option<&LastRun>) -> String {
 fn print(now: &Now, cloud: CloudKind, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)?;
     match &now.items {
-        Seen::Blind(error) => writeln!(out, "  cloud           not seen: {error}")?,
+        Seen::Blind(error) => {
+            writeln!(out, "  cloud           not seen: {}", text::line(&error.to_string()))?;
+        }
         Seen::Saw(things) => things.iter().try_for_each(|it| print_thing(it, out))?,
     }
     let nodes = now.nodes.iter().filter(|node| node.server.saw().is_some());
@@ -190,7 +192,7 @@ fn clipped(words: String) -> String {
 fn said(seen: &Seen<String>) -> String {
     match seen {
         Seen::Saw(words) => words.clone(),
-        Seen::Blind(error) => format!("not seen: {}", error.message),
+        Seen::Blind(error) => format!("not seen: {}", text::line(&error.message)),
     }
 }
 

@@ -105,7 +105,7 @@ pub(crate) fn run(args: &VerifyArgs, shared: &Shared, ui: &Ui) -> Result<(), Com
         let order = order(args, met, planes, &state.join(name))?;
         return running::run(order, ui).map(|_| ());
     }
-    let scratch = tempfile::tempdir().map_err(no_scratch)?;
+    let scratch = tempfile::tempdir().map_err(|error| no_scratch(&error))?;
     let order = order(args, met, planes, &scratch.path().join(name))?;
     running::run_leaving(order, Traces::None, ui).map(|_| ())
 }
@@ -157,9 +157,13 @@ impl VerifyArgs {
 }
 
 /// Without a state folder the run is kept in one that goes away with the process.
-fn no_scratch(error: io::Error) -> CommandError {
+fn no_scratch(error: &io::Error) -> CommandError {
     let folder = std::env::temp_dir();
-    let message = format!("could not make a folder in {}: {}", folder.display(), io_reason(&error));
+    let reason = match folder.try_exists() {
+        Ok(false) => "it does not exist".to_owned(),
+        _ => io_reason(error),
+    };
+    let message = format!("could not make a folder in {}: {reason}", folder.display());
     CommandError::say(Exit::Internal, message)
         .hint("set TMPDIR to a folder that can be written, or name one with `--state-dir`")
 }

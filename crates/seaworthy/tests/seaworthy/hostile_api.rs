@@ -56,22 +56,28 @@ pub(crate) fn dripping() -> String {
 }
 
 fn drip(mut caller: TcpStream) {
+    if head(&mut caller).is_none() {
+        return;
+    }
     let _ = caller.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n");
     while caller.write_all(b" ").is_ok() {
         thread::sleep(std::time::Duration::from_millis(50));
     }
 }
 
-fn serve(mut caller: impl Read + Write, answer: &Answer) {
+/// Reads the head of a request.
+fn head(caller: &mut impl Read) -> Option<String> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         let mut byte = [0];
-        match caller.read(&mut byte) {
-            Ok(1) => head.push(byte[0]),
-            _ => return,
-        }
+        caller.read_exact(&mut byte).ok()?;
+        head.push(byte[0]);
     }
-    let head = String::from_utf8_lossy(&head);
+    Some(String::from_utf8_lossy(&head).into_owned())
+}
+
+fn serve(mut caller: impl Read + Write, answer: &Answer) {
+    let Some(head) = head(&mut caller) else { return };
     let (status, body) = answer(head.split(' ').nth(1).unwrap_or_default());
     let length = body.len();
     let _ = write!(
