@@ -17,6 +17,9 @@ pub(crate) struct Faults {
     /// How many pairs.
     #[arg(long, default_value_t = 200, value_name = "COUNT")]
     pairs: u32,
+    /// Run the commands that the output of every fault prints, instead of pairs.
+    #[arg(long)]
+    commands: bool,
     /// Which pairs: the same seed draws the same ones.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -24,7 +27,10 @@ pub(crate) struct Faults {
 
 impl Faults {
     pub(crate) fn run(&self) -> ExitCode {
-        let Self { pairs, seed } = self;
+        if self.commands {
+            return commands();
+        }
+        let Self { pairs, seed, .. } = self;
         say("Trying", format!("{pairs} pairs of faults, seed {seed}"));
         let asked =
             [("SEAWORTHY_FAULT_PAIRS", pairs.to_string()), ("SEAWORTHY_SEED", seed.to_string())];
@@ -32,6 +38,19 @@ impl Faults {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => report(error.as_ref()),
         }
+    }
+}
+
+/// Runs every fault with the real binary, and every command that it prints.
+fn commands() -> ExitCode {
+    say("Trying", "the commands that the output of every fault prints");
+    let mut cargo = cargo();
+    cargo.args(["test", "--package", "seaworthy", "--test", "seaworthy", "printed_commands::"]);
+    cargo.args(["--", "--nocapture"]).env("SEAWORTHY_PRINTED_COMMANDS", "1");
+    match cargo.status() {
+        Ok(status) if status.success() => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(error) => report(&error),
     }
 }
 

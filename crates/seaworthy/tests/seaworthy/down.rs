@@ -33,8 +33,7 @@ impl Elsewhere {
         let endpoint = world["endpoint"].as_str().unwrap();
         let reach =
             ["--cloud-endpoint", endpoint, "--cloud-ca", &authority, "--token-file", "token"];
-        let mut reach = reach.map(str::to_owned).to_vec();
-        reach.extend(["--simulated-speed", "200"].map(str::to_owned));
+        let reach = reach.map(str::to_owned).to_vec();
         Self { stage, place, reach }
     }
 

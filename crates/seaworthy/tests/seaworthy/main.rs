@@ -28,6 +28,7 @@ mod kwok;
 mod machines;
 mod middlebox;
 mod no_answer;
+mod printed_commands;
 mod pty;
 mod quay;
 mod real_sets;

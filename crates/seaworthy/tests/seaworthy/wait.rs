@@ -173,7 +173,7 @@ fn an_api_that_says_no_is_told_as_such() {
     let ran = quay.run_as(&poor, "wait", &["cm/a"]);
     assert_eq!(ran.exit, 4, "{ran}");
     assert!(ran.stderr.contains("could not see whether configmap/a"), "{ran}");
-    assert!(ran.stderr.contains("cannot get resource \"configmaps\""), "{ran}");
+    assert!(ran.stderr.contains("resources: [\"configmaps\"], verbs: [\"get\"]"), "{ran}");
     let expired = quay.kubeconfig_with("expired", &serde_json::json!({ "token": "nonsense" }));
     let ran = quay.run_as(&expired, "wait", &["cm/a"]);
     assert_eq!(ran.exit, 4, "{ran}");

@@ -105,9 +105,10 @@ async fn delete(args: &DeleteArgs, ui: &Ui) -> Result<(), CommandError> {
     let patience = args.timeout.map_or(PATIENCE, Duration::from);
     let selection = args.selection.read(patience, &mut signals).await?;
     let cluster = args.access.connect(patience, &mut signals, ui).await?;
+    // Forcing begins where the time is over, and has its own.
     let cluster = match args.timeout {
-        Some(time) => within(cluster, time.into()),
-        None => cluster,
+        Some(time) if args.force_finalizers == 0 => within(cluster, time.into()),
+        _ => cluster,
     };
     let reader = Reader::new(&cluster, patience);
     let clock = reader.means.clock;
