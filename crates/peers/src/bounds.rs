@@ -41,7 +41,7 @@ pub const PROXY_HEAD: usize = 8 << 10;
 pub const PLUGIN_OUTPUT: usize = 1 << 20;
 
 /// How long a credential plugin may take where nobody is there to be asked.
-pub const PLUGIN_TIME: Duration = Duration::from_secs(60);
+pub const PLUGIN_TIME: Duration = Duration::from_mins(1);
 
 /// How long a credential plugin may take where somebody types a password.
 pub const PLUGIN_TIME_ATTENDED: Duration = Duration::from_mins(5);
@@ -53,7 +53,7 @@ pub const TOKEN: usize = 256 << 10;
 pub const GIT_OUTPUT: usize = 1 << 20;
 
 /// How long `git ls-remote` may take.
-pub const GIT_TIME: Duration = Duration::from_secs(60);
+pub const GIT_TIME: Duration = Duration::from_mins(1);
 
 /// Bytes of one gRPC message of a node: the largest that Talos sends.
 pub const GRPC_MESSAGE: usize = 32 << 20;
