@@ -28,7 +28,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("platform", &["events", "objects"]),
     ("e2e", &["events", "engine", "report", "objects"]),
     ("seaworthy", ALL),
-    ("fuzz", &["events", "spec", "objects", "talos"]),
+    ("fuzz", &["events", "peers", "spec", "objects", "talos"]),
     ("rig", &[]),
     ("xtask", ALL),
 ];

@@ -58,12 +58,13 @@ pub fn shown_with_colours(text: &str) -> String {
     shown
 }
 
-/// Returns whether the sequence before `after` sets a style that we use: text
-/// that is concealed, blinks or is reversed is not of ours.
+/// Returns whether the sequence before `after` sets a style that we use: weight,
+/// underline and the sixteen colours. Text that is concealed, blinks or is
+/// reversed is not of ours, whatever stands beside it.
 fn is_our_style(text: &str, after: &str) -> bool {
     let codes = &text[2..text.len() - after.len() - 1];
-    codes.split([';', ':']).all(|code| !matches!(code, "5" | "6" | "7" | "8"))
-        || codes.starts_with("38;")
+    let is_ours = |code: &str| matches!(code.parse(), Ok(0..=4 | 22..=24 | 30..=37 | 39 | 90..=97));
+    codes.is_empty() || codes.split(';').all(is_ours)
 }
 
 fn clean(foreign: &str, breaks: Breaks) -> String {
@@ -130,6 +131,16 @@ mod tests {
         assert_eq!(line("\x1b[31mred\x1b[0m"), "red");
         assert_eq!(line("\x1b]0;title\x07text\x1b[2J"), "␛]0;title␇text␛[2J");
         assert_eq!(line("a\x1b[31"), "a␛[31");
+    }
+
+    #[test]
+    fn only_styles_of_ours_reach_a_terminal() {
+        for ours in ["\x1b[1m\x1b[91mred\x1b[0m", "\x1b[1;32mgreen\x1b[m"] {
+            assert_eq!(shown_with_colours(ours), ours);
+        }
+        for foreign in ["\x1b[8mx", "\x1b[08mx", "\x1b[38;5;1;8mx", "\x1b[1;7mx", "\x1b[4:3mx"] {
+            assert!(!shown_with_colours(foreign).contains('\x1b'), "{foreign:?}");
+        }
     }
 
     #[test]

@@ -16,6 +16,7 @@
 
 mod objects;
 mod own_files;
+mod peers;
 mod talos;
 
 /// A parser with inputs that lead into it.
@@ -29,7 +30,8 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: &[&[Target]] = &[objects::TARGETS, talos::TARGETS, own_files::TARGETS];
+pub const TARGETS: &[&[Target]] =
+    &[objects::TARGETS, peers::TARGETS, talos::TARGETS, own_files::TARGETS];
 
 /// Returns all targets, one after another.
 pub fn targets() -> impl Iterator<Item = &'static Target> {

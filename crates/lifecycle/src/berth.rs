@@ -185,7 +185,7 @@ async fn out_of_sight(site: &Site, there: &Berth, message: String, mode: &str) -
          delete the Node; put its address back otherwise"
     );
     let cause = Cause::new(codes::WRONG_MACHINE, message)
-        .because([format!("the machine at {address} is {mode}"), known])
+        .because_of_each([format!("the machine at {address} is {mode}"), known])
         .so(so)
         .next(format!("kubectl delete node {name}"), "says that the machine will not come back")
         .next(explain(codes::WRONG_MACHINE), "tells more");
@@ -203,7 +203,10 @@ async fn is_registered(site: &Site, name: &str) -> Result<bool, Failure> {
             cluster.get(&id).await.map_err(|error| error.failure())
         };
         match tokio::time::timeout(LOOK, asked).await {
-            Ok(Ok(found)) => return Ok(found.is_some()),
+            Ok(Ok(found)) => {
+                site.learn_api(&server);
+                return Ok(found.is_some());
+            }
             Ok(Err(error)) => last = error,
             Err(_) => last = Failure::transient(format!("no answer within {} s", LOOK.as_secs())),
         }

@@ -71,7 +71,7 @@ kind: Cluster
 metadata: {{ name: demo }}
 spec:
   cloud: {{ {cloud} }}
-  talos: {{ version: v1.14.1, install: {{ disk: /dev/sda }} }}
+  talos: {{ version: v1.14.1 }}
   kubernetes: {{ version: v1.36.3 }}
   controlPlane: {{ {control_plane} }}
   addons: {{ {addons} }}

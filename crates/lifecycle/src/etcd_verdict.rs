@@ -307,7 +307,7 @@ mod tests {
         let cause = because.in_the_end.expect("it has a name");
         assert_eq!(
             (cause.code, cause.message.as_str()),
-            (codes::ETCD_UNWELL, "etcd on cp-3 is not well")
+            (codes::ETCD_UNWELL, "etcd on cp-3 reports the alarm CORRUPT")
         );
     }
 

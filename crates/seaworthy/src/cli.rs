@@ -114,7 +114,7 @@ impl Command {
             Self::Report(args) => report::run(args, shared, ui),
             Self::Sim(args) => sim::run(&args, shared, ui),
             Self::Schema(args) => schema::run(&args, ui),
-            Self::Completions(args) => completions::run(&args, ui),
+            Self::Completions(args) => completions::run(&args),
         }
     }
 }

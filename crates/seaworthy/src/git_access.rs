@@ -62,7 +62,7 @@ fn named(git: &spec::GitAccess, beside: &Path) -> Result<Named, CommandError> {
     })
 }
 
-/// Every line of a known_hosts file has hosts, a kind of key and a key, perhaps
+/// Every line of a `known_hosts` file has hosts, a kind of key and a key, perhaps
 /// behind a marker such as `@cert-authority`.
 fn host_keys(text: String, file: &FilePath) -> Result<String, CommandError> {
     let is_entry = |line: &str| {

@@ -114,7 +114,9 @@ mod tests {
         hidden.add(&[Secret::new("canary-hunter22"), Secret::new("short")]);
         let mut out = Vec::new();
         let mut stream = Harmless::new(&mut out, &hidden);
-        pieces.iter().for_each(|piece| stream.write_all(piece.as_bytes()).unwrap());
+        for piece in pieces {
+            stream.write_all(piece.as_bytes()).unwrap();
+        }
         drop(stream);
         String::from_utf8(out).unwrap()
     }

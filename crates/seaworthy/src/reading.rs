@@ -2,6 +2,7 @@
 //! not answer is told of, and a signal ends it at once.
 
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -46,14 +47,14 @@ impl Reader {
     }
 
     /// Does work that only reads, until a signal comes.
-    pub(crate) async fn until_signal<T>(
+    pub(crate) fn until_signal<T>(
         &self,
         work: impl Future<Output = Result<T, CommandError>>,
         signals: &mut Signals,
         ui: &Ui,
-    ) -> Result<T, CommandError> {
+    ) -> Pin<Box<impl Future<Output = Result<T, CommandError>>>> {
         let done = until_signal(work, &self.cluster, &self.means, self.patience, signals, ui);
-        done.await?
+        Box::pin(async { done.await? })
     }
 }
 
@@ -84,24 +85,26 @@ pub(crate) fn means(cluster: &Cluster) -> Means {
 }
 
 /// Waits for what only reads. A signal ends it at once, and a cluster that does
-/// not answer is told of.
-pub(crate) async fn until_signal<T>(
+/// not answer is told of. Boxed, since what a whole command does is large.
+pub(crate) fn until_signal<T>(
     work: impl Future<Output = T>,
     cluster: &Cluster,
     means: &Means,
     patience: Duration,
     signals: &mut Signals,
     ui: &Ui,
-) -> Result<T, CommandError> {
-    let mut silence = Silence::new(cluster, means, patience, ui);
-    let mut work = std::pin::pin!(work);
-    loop {
-        tokio::select! {
-            done = &mut work => return Ok(done),
-            name = signals.next() => {
-                return Err(stopped(name));
+) -> Pin<Box<impl Future<Output = Result<T, CommandError>>>> {
+    Box::pin(async move {
+        let mut silence = Silence::new(cluster, means, patience, ui);
+        let mut work = std::pin::pin!(work);
+        loop {
+            tokio::select! {
+                done = &mut work => return Ok(done),
+                name = signals.next() => {
+                    return Err(stopped(name));
+                }
+                () = silence.broken() => {}
             }
-            () = silence.broken() => {}
         }
-    }
+    })
 }

@@ -166,7 +166,7 @@ impl TargetArgs {
         if self.rehearsal {
             let (rehearsed, reach) = self.rehearsed(shared, ui)?;
             let (cloud, token) = (rehearsed.cloud(&reach)?, Secret::new(reach.token.as_str()));
-            ui.hidden().add(&[token.clone()]);
+            ui.hidden().add(std::slice::from_ref(&token));
             let state = rehearsed.folder;
             let sight = Sight::of(&rehearsed.cluster, state, &cloud, timeouts, Ok(token))?;
             return Ok(sight.called_as(self.invocation(shared)));
@@ -468,7 +468,7 @@ impl CloudArgs {
 /// Reads the token; it is never printed from then on.
 fn token(cloud: &CloudArgs, ui: &Ui) -> Result<Secret, CommandError> {
     let token = read_token(cloud)?;
-    ui.hidden().add(&[token.clone()]);
+    ui.hidden().add(std::slice::from_ref(&token));
     Ok(token)
 }
 

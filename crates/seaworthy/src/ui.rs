@@ -55,7 +55,7 @@ impl Ui {
 
     /// Returns where files go that were asked for on stdout: byte by byte as they
     /// are, secrets included.
-    pub(crate) fn file_on_stdout(&self) -> impl Write + use<> {
+    pub(crate) fn file_on_stdout() -> impl Write + use<> {
         Unread(io::stdout())
     }
 
@@ -176,7 +176,7 @@ mod tests {
     fn json_means_the_same_and_steers_no_terminal() {
         let value = serde_json::json!({ "a": "x\u{202e}y\u{e0001}\u{1b}[2Jü" });
         let json = escaped(&value.to_string());
-        assert!(!json.chars().any(|symbol| text::is_steering(symbol)), "{json}");
+        assert!(!json.chars().any(text::is_steering), "{json}");
         assert_eq!(serde_json::from_str::<serde_json::Value>(&json).unwrap(), value);
     }
 }

@@ -145,34 +145,34 @@ impl Http {
             if source.is::<LengthLimitError>() {
                 return HetznerError::TooLong { attempt };
             }
-            HetznerError::Lost { attempt, source }
+            HetznerError::Lost { attempt, source: in_words(source.as_ref()).into() }
         };
         let response = self.client.request(request).await;
-        let response = response.map_err(|error| self.unanswered(attempt, error))?;
+        let response = response.map_err(|error| self.unanswered(attempt, &error))?;
         let (head, body) = response.into_parts();
         let body = Limited::new(body, bounds::CLOUD_ANSWER).collect().await;
-        let body = body.map_err(|error| lost(in_words(error.as_ref()).into()))?.to_bytes();
+        let body = body.map_err(lost)?.to_bytes();
         let is_good = head.status.is_success();
         let body = if is_good { body } else { Echoes::of(&self.secrets).hide(body) };
         Ok(Answer { status: head.status, headers: head.headers, body })
     }
 
-    fn unanswered(&self, attempt: &str, error: hyper_util::client::legacy::Error) -> HetznerError {
+    fn unanswered(&self, attempt: &str, error: &hyper_util::client::legacy::Error) -> HetznerError {
         let (attempt, endpoint) = (attempt.to_owned(), self.endpoint.to_string());
-        if let Some(dialled) = dial_error(&error).cloned() {
+        if let Some(dialled) = dial_error(error).cloned() {
             return match dialled {
                 source @ DialError::Proxy { .. } => HetznerError::Proxy { attempt, source },
                 source => HetznerError::Connect { attempt, endpoint, source: source.into() },
             };
         }
-        match (error.is_connect(), certificate_fault(&error)) {
+        match (error.is_connect(), certificate_fault(error)) {
             (_, Some(fault)) => {
                 HetznerError::Certificate { attempt, endpoint, source: fault.into() }
             }
             (true, None) => {
-                HetznerError::Connect { attempt, endpoint, source: in_words(&error).into() }
+                HetznerError::Connect { attempt, endpoint, source: in_words(error).into() }
             }
-            (false, None) => HetznerError::Lost { attempt, source: in_words(&error).into() },
+            (false, None) => HetznerError::Lost { attempt, source: in_words(error).into() },
         }
     }
 

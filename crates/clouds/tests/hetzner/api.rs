@@ -135,12 +135,16 @@ async fn serve(
             Reply::Silence => std::future::pending().await,
             Reply::Endless(head, piece, pause) => {
                 stream.write_all(&head).await.unwrap();
-                while stream.write_all(&piece).await.is_ok() {
-                    tokio::time::sleep(pause).await;
-                }
-                return;
+                return drip(&mut stream, &piece, pause).await;
             }
         }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this server is slow on purpose")]
+async fn drip(stream: &mut TlsStream<TcpStream>, piece: &[u8], pause: Duration) {
+    while stream.write_all(piece).await.is_ok() {
+        tokio::time::sleep(pause).await;
     }
 }
 

@@ -107,9 +107,10 @@ fn too_large(
     let fails =
         |node: &&NodePlan| offers(node).iter().all(|offer| !fits(&offer.server_type.to_string()));
     let node = site.plan.nodes.iter().filter(of).find(fails)?;
-    let size = image.disk_size;
-    let message =
-        format!("snapshot {} needs a disk of {size} GB, more than {} gets", image.id, node.name);
+    let message = format!(
+        "snapshot {} needs a disk of {} GB, more than {} gets",
+        image.id, image.disk_size, node.name
+    );
     let line = |offer: &spec::plan::Offer| {
         let name = offer.server_type.to_string();
         Some(format!("{name} has a disk of {} GB", disk(&name)?))

@@ -51,7 +51,7 @@ pub(super) async fn act(site: &Site, hands: &Hands, node: &NodePlan) -> Result<(
     clerk.ensure(PowerOn { server }).await
 }
 
-/// Takes the first offer that is not sold out.
+/// Takes the first offer that is available.
 async fn create(
     site: &Site,
     hands: &Hands,
@@ -61,13 +61,13 @@ async fn create(
     let clerk = site.clerk(hands);
     let (mut sold_out, mut said) = (Vec::new(), None);
     for wish in site.wanted().servers(node, parts) {
-        let offer = (wish.location.to_string(), wish.server_type.to_string());
+        let offer = (wish.location.clone(), wish.server_type.clone());
         match clerk.ensure(wish).await {
             Ok(()) => return Ok(()),
             Err(ActError::Hopeless(cause)) if cause.code == codes::SOLD_OUT => {
                 // Nodes of a pool want the same types: one of them says so.
                 if site.learn_sold_out(&offer) {
-                    hands.warn(format!("{} is sold out in {}", offer.1, offer.0))?;
+                    hands.warn(format!("{} is not available in {}", offer.1, offer.0))?;
                 }
                 sold_out.push(offer);
                 said = said.or(cause.because.into_iter().next());
@@ -81,7 +81,8 @@ async fn create(
         .into())
 }
 
-/// Says which types are sold out where, each place once.
+/// Says which types are not available where, each place once. Whether they are sold
+/// out or have ended is in what Hetzner said.
 fn sold_out_words(offers: &[(String, String)]) -> String {
     let mut places: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (place, server_type) in offers {
@@ -91,8 +92,10 @@ fn sold_out_words(offers: &[(String, String)]) -> String {
         }
     }
     let words = places.iter().map(|(place, types)| match types.split_last() {
-        Some((last, [])) => format!("{last} is sold out in {place}"),
-        Some((last, others)) => format!("{} and {last} are sold out in {place}", others.join(", ")),
+        Some((last, [])) => format!("{last} is not available in {place}"),
+        Some((last, others)) => {
+            format!("{} and {last} are not available in {place}", others.join(", "))
+        }
         None => String::new(),
     });
     words.collect::<Vec<_>>().join("; ")

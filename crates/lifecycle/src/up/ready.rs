@@ -146,19 +146,16 @@ async fn unhealthy(
     .because_of_each(events)
     .also(machine.unmet())
     .next(format!("talosctl -n {} logs kubelet", node.address), "shows what it says itself")
-    .next(explain(codes::KUBELET_UNHEALTHY), "tells more");
-    let cause = match meant(kubelet) {
-        Some(so) => cause.so(so),
-        None => cause,
-    };
+    .next(explain(codes::KUBELET_UNHEALTHY), "tells more")
+    .so(meant(kubelet));
     Verdict::not_yet(Because::new(what).in_the_end(cause))
 }
 
 /// A kubelet that prepares itself pulls its image, and does not say why it gets none.
-fn meant(kubelet: &Service) -> Option<&'static str> {
+fn meant(kubelet: &Service) -> &'static str {
     match kubelet.state.as_str() {
-        "Preparing" => Some("its image is being pulled; if that lasts, the node does not get it"),
-        _ => Some("the node starts no pods until its kubelet is healthy"),
+        "Preparing" => "its image is being pulled; if that lasts, the node does not get it",
+        _ => "the node starts no pods until its kubelet is healthy",
     }
 }
 
@@ -240,7 +237,7 @@ async fn whole_cluster(site: &Site) -> Option<Verdict> {
         .then(|| Verdict::not_yet(format!("{pending} certificate requests wait for approval")))
 }
 
-/// Says why CoreDNS serves nobody, down to what its pods say.
+/// Says why `CoreDNS` serves nobody, down to what its pods say.
 async fn no_dns(site: &Site) -> Verdict {
     let id = kube::kind("apps/v1", "Deployment").named(Some("kube-system"), "coredns");
     let behind = match kube::any(site).await {

@@ -37,7 +37,9 @@ async fn fault_pairs_are_named_by_one_of_the_two() {
     let seed = number("SEAWORTHY_SEED").unwrap_or(SEED);
     let observations = sweep::sweep(SPEED, SLACK, pairs(count, seed)).await;
     let mut page = HEAD.to_owned();
-    observations.iter().for_each(|it| row(&mut page, it));
+    for it in &observations {
+        row(&mut page, it);
+    }
     let wrong: Vec<_> = observations.iter().filter(|it| !it.is_right()).collect();
     let right = observations.len() - wrong.len();
     let _ = writeln!(page, "\n{right} of {count} are right (seed {seed}).");

@@ -39,7 +39,9 @@ async fn fault_times_stay_far_below_the_deadlines() {
     let runs = FAULTS.iter().map(|fault| vec![fault]).collect();
     let observations = sweep::sweep(SPEED, 1, runs).await;
     let mut page = HEAD.to_owned();
-    observations.iter().for_each(|it| row(&mut page, it));
+    for it in &observations {
+        row(&mut page, it);
+    }
     let mut shares: Vec<_> =
         observations.iter().filter_map(Observation::times).map(|it| share(&it)).collect();
     shares.sort_unstable();

@@ -76,7 +76,6 @@ async fn try_out(number: usize, fault: &Fault) -> Result<(), String> {
     if ran.falls != expected || ran.is_done != expected.is_empty() {
         return Err(format!("it was {:?}\n{}", ran.falls, ran.text));
     }
-    println!("=== {}\n{}", fault.name, ran.text);
     let complaints = messages::complaints(&ran.text);
     if !complaints.is_empty() {
         return Err(format!("{}\n{}", complaints.join("\n"), ran.text));

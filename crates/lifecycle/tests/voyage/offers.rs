@@ -25,7 +25,7 @@ async fn a_fallback_is_taken_for_a_type_that_ended_or_is_sold_out_in_the_action(
         harbour.world.hetzner().turn(|knobs| knobs.shortages = vec![shortage]);
         let ran = harbour.up(Some("nodes")).await;
         assert!(ran.is_done, "{known:?}: {}", ran.text);
-        assert!(ran.text.contains("cax11 in fsn1 is not available"), "{known:?}: {}", ran.text);
+        assert!(ran.text.contains("cax11 is not available in fsn1"), "{known:?}: {}", ran.text);
         let node = harbour.world.node("demo-cp-1").unwrap();
         assert_eq!(node.facts().instance_type, "cax21", "{known:?}: {}", ran.text);
     }

@@ -152,11 +152,11 @@ impl Observation {
             _ => false,
         };
         let known = of_unit().find(names_it)?.elapsed_ms;
-        let ended = of_unit().last()?.elapsed_ms;
+        let ended = of_unit().next_back()?.elapsed_ms;
         let first_look = of_unit().find(by_check)?.seq;
         // A check begins where what its unit did before has ended.
-        let before = of_unit().filter(|it| it.seq < first_look && begins(it));
-        let began = before.last().map_or(0, |it| it.elapsed_ms);
+        let mut before = of_unit().filter(|it| it.seq < first_look && begins(it));
+        let began = before.next_back().map_or(0, |it| it.elapsed_ms);
         let simulated = |ms: u64| ms * u64::from(self.speed);
         Some(Times {
             from_injection: simulated(known),

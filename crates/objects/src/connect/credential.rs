@@ -20,10 +20,10 @@ use super::plugin;
 use crate::NoCredential;
 
 /// A credential is fetched anew this long before it ends.
-const EARLIER: Duration = Duration::from_secs(60);
+const EARLIER: Duration = Duration::from_mins(1);
 
 /// A token file is read again after this long, as client-go does.
-const FILE_LIFETIME: Duration = Duration::from_secs(60);
+const FILE_LIFETIME: Duration = Duration::from_mins(1);
 
 /// Where a credential comes from.
 #[derive(Clone, Debug)]
@@ -104,11 +104,11 @@ impl Source {
                 let pair = STANDARD.encode(format!("{user}:{}", password.reveal()));
                 Ok(Credential {
                     secrets: vec![password.clone(), Secret::new(pair.as_str())],
-                    ..header(format!("Basic {pair}"), "the password")?
+                    ..header(&format!("Basic {pair}"), "the password")?
                 })
             }
             Self::File(path) => {
-                let ends = Timestamp::try_from(clock.now() + FILE_LIFETIME + EARLIER).ok();
+                let ends = Some(clock.now() + FILE_LIFETIME + EARLIER);
                 let name = format!("the token file {}", path.display());
                 Ok(Credential { ends, lasts: true, ..bearer(&read(path)?, &name)? })
             }
@@ -162,7 +162,7 @@ impl Credential {
     /// Returns whether another one is due.
     pub(crate) fn is_over(&self, clock: &Clock) -> bool {
         let Some(ends) = self.ends else { return false };
-        Timestamp::try_from(clock.now() + EARLIER).is_ok_and(|soon| soon >= ends)
+        clock.now() + EARLIER >= ends
     }
 
     /// Returns whether it may be shown where no other is to be had.
@@ -175,16 +175,16 @@ fn bearer(token: &str, name: &str) -> Result<Credential, NoCredential> {
     // Editors and block literals end a text with a line break, which is no part
     // of the token.
     let token = token.trim();
-    let made = header(format!("Bearer {token}"), name)?;
+    let made = header(&format!("Bearer {token}"), name)?;
     Ok(Credential { secrets: vec![Secret::new(token)], ..made })
 }
 
-fn header(text: String, name: &str) -> Result<Credential, NoCredential> {
+fn header(text: &str, name: &str) -> Result<Credential, NoCredential> {
     let unsendable = |problem: String| NoCredential::Unsendable { name: name.to_owned(), problem };
     if text.len() > bounds::TOKEN {
         return Err(unsendable(format!("it has more than {} KiB", bounds::TOKEN >> 10)));
     }
-    let mut value = HeaderValue::try_from(&text).map_err(|_| unsendable(flaw(&text)))?;
+    let mut value = HeaderValue::try_from(text).map_err(|_| unsendable(flaw(text)))?;
     value.set_sensitive(true);
     Ok(Credential { authorization: Some(value), ..Credential::default() })
 }

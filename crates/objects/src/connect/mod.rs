@@ -53,7 +53,9 @@ pub struct Access {
 
 /// Hears of secrets.
 #[derive(Clone)]
-struct Told(Arc<dyn Fn(&[Secret]) + Send + Sync>);
+struct Told(Arc<Listener>);
+
+type Listener = dyn Fn(&[Secret]) + Send + Sync;
 
 /// All that a client is made of.
 pub(crate) struct Parts {
@@ -284,10 +286,10 @@ impl Access {
         let (route, connect) = (parts.route.clone(), self.timeouts.connect);
         let server = parts.site.server.clone();
         // The authorities of the system are read from the disk.
-        let make = move || client::client(&config, route, connect);
-        let made = tokio::task::spawn_blocking(make).await;
-        let made = made.unwrap_or_else(|end| std::panic::resume_unwind(end.into_panic()));
-        made.map_err(|source| AccessError::Certificates { server, source: Box::new(source) })
+        let build = move || client::client(&config, route, connect);
+        let client = tokio::task::spawn_blocking(build).await;
+        let client = client.unwrap_or_else(|end| std::panic::resume_unwind(end.into_panic()));
+        client.map_err(|source| AccessError::Certificates { server, source: Box::new(source) })
     }
 
     async fn parts(&self) -> Result<Parts, AccessError> {

@@ -56,7 +56,7 @@ pub(super) async fn run(
     exec: &ExecConfig,
     within: Option<Duration>,
 ) -> Result<Printed, NoCredential> {
-    let name = exec.command.clone().ok_or_else(|| NoCredential::NoCommand)?;
+    let name = exec.command.clone().ok_or(NoCredential::NoCommand)?;
     let attended = exec.interactive_mode != Some(ExecInteractiveMode::Never);
     let bound = if attended { bounds::PLUGIN_TIME_ATTENDED } else { bounds::PLUGIN_TIME };
     let bound = within.map_or(bound, |within| within.min(bound));
@@ -68,7 +68,7 @@ pub(super) async fn run(
     if !ended.status.success() {
         return Err(NoCredential::failed(name, ended.status, &ended.said));
     }
-    read(name, &ended.printed)
+    read(&name, &ended.printed)
 }
 
 impl Running {
@@ -148,9 +148,11 @@ async fn last(stream: Option<impl AsyncRead + Unpin>) -> std::io::Result<Vec<u8>
 }
 
 /// The parser's words would quote what it has read.
-fn read(command: String, printed: &[u8]) -> Result<Printed, NoCredential> {
-    let useless =
-        |problem: &str| NoCredential::Useless { command: command.clone(), problem: problem.into() };
+fn read(command: &str, printed: &[u8]) -> Result<Printed, NoCredential> {
+    let useless = |problem: &str| NoCredential::Useless {
+        command: command.to_owned(),
+        problem: problem.into(),
+    };
     let text = std::str::from_utf8(printed).map_err(|_| useless("it is not valid UTF-8"))?;
     let options = serde_saphyr::options! { with_snippet: false };
     let credential: ExecCredential =

@@ -92,7 +92,6 @@ async fn strangers_and_the_unprivileged_are_told_apart() {
     let weak = with(token.trim()).connect().await.unwrap();
     let error = weak.get(map.id()).await.unwrap_err();
     assert!(matches!(error.trouble(), Trouble::Forbidden(_)), "{error:?}");
-    assert!(error.to_string().contains("cannot get resource \"configmaps\""), "{error}");
     let namespace = harbour.namespace.name();
     let rule = format!(
         "`system:serviceaccount:{namespace}:default` needs a Role in namespace {namespace} with \

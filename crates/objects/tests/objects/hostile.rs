@@ -99,7 +99,7 @@ async fn a_head_without_end_and_garbage_are_given_up() {
     assert!(told.contains("the answer is not HTTP"), "{told}");
 }
 
-/// Serves ConfigMaps, and this page for every list of them.
+/// Serves `ConfigMaps`, and this page for every list of them.
 async fn lists(page: String) -> ApiError {
     let at = server(move |path, stream| {
         let body = match path.split('?').next().unwrap_or_default() {

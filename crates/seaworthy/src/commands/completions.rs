@@ -19,9 +19,9 @@ pub(crate) struct CompletionsArgs {
     shell: Shell,
 }
 
-pub(crate) fn run(args: &CompletionsArgs, ui: &Ui) -> Result<(), CommandError> {
+pub(crate) fn run(args: &CompletionsArgs) -> Result<(), CommandError> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "seaworthy", &mut script);
-    ui.file_on_stdout().write_all(&script)?;
+    Ui::file_on_stdout().write_all(&script)?;
     Ok(())
 }

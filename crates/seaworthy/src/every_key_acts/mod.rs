@@ -58,8 +58,8 @@ fn a_key_that_is_read_and_dropped_is_found() {
 fn without_effect(leaves: &[Leaf], build: impl Fn(&Value) -> Result<Built, String>) -> Vec<String> {
     let bases = BASES.map(|(name, text)| {
         let file = spec::parse_yaml(text).expect("a document");
-        let built = build(&file).unwrap_or_else(|error| panic!("{name}: {error}"));
-        (name, file, built)
+        let base = build(&file).unwrap_or_else(|error| panic!("{name}: {error}"));
+        (name, file, base)
     });
     let mut wrong = Vec::new();
     for leaf in leaves.iter().filter(|leaf| !leaf.is_constant()) {

@@ -29,7 +29,8 @@ fn nobody() -> String {
 fn block(stderr: &str, endpoint: &str) -> String {
     let lines = stderr.lines().skip_while(|line| !line.starts_with("error["));
     let told: Vec<_> = lines.take_while(|line| !line.is_empty()).collect();
-    told.join("\n").replace(endpoint, "https://127.0.0.1:PORT")
+    let address = endpoint.trim_start_matches("https://");
+    told.join("\n").replace(address, "127.0.0.1:PORT")
 }
 
 #[test]

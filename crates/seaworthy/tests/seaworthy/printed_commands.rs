@@ -44,7 +44,7 @@ fn printed_commands_work_in_the_world_that_a_failed_run_left() {
     let all = asked_for_all();
     let fails = |fault: &&Fault| fault.expected != Expected::Proven;
     let chosen = FAULTS.iter().filter(fails).filter(|it| all || FEW.contains(&it.name));
-    let wrong: Vec<_> = chosen.flat_map(|fault| try_out(fault)).collect();
+    let wrong: Vec<_> = chosen.flat_map(try_out).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
@@ -95,7 +95,6 @@ fn programs(place: &Workplace) -> String {
 fn run(place: &Workplace, path: &str, step: &Step) -> Option<String> {
     let program = step.command.split(' ').next()?;
     if !place.path().join("bin").join(program).exists() {
-        println!("not tried, {program} is not built: {}", step.command);
         return None;
     }
     let mut shell = Command::new("sh");
@@ -103,7 +102,6 @@ fn run(place: &Workplace, path: &str, step: &Step) -> Option<String> {
     let output = shell.env("PATH", path).env("HOME", place.path()).output().unwrap();
     let said = [output.stdout, output.stderr].concat();
     let said = String::from_utf8_lossy(&said);
-    println!("{}\n{said}", step.command);
     // What goes on meets the same fault; it must be the same cluster.
     let code = output.status.code();
     let goes_on = step.tells.starts_with("goes on");

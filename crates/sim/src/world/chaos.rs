@@ -14,6 +14,7 @@ use tokio::time::Instant;
 
 use super::World;
 use super::fault::{Cast, FAULTS, Fault, Wound};
+use crate::talos::Node;
 
 /// The pause between two events, in simulated seconds.
 const PAUSE: std::ops::Range<u64> = 5..60;
@@ -99,10 +100,10 @@ async fn storm(world: Weak<World>, cast: Cast, seed: u64, log: Arc<Mutex<Log>>) 
             Event::Inject(fault) => fault.strike(&there, &cast),
             Event::Clear(fault) => fault.mend(&there, &cast),
             Event::PowerOff(name, time) => {
-                there.node(&name).inspect(|node| node.power_off());
+                there.node(&name).inspect(Node::power_off);
                 drop(there);
                 tempo.pass(time).await;
-                world.upgrade().and_then(|it| it.node(&name)).inspect(|node| node.power_on());
+                world.upgrade().and_then(|it| it.node(&name)).inspect(Node::power_on);
             }
             Event::Freeze(name, time) => {
                 there.turn(&name, |knobs| knobs.cut_after_bytes = Some(0));

@@ -98,7 +98,8 @@ fn the_unknown_get_401_everywhere() {
     assert_eq!(status(&admin(&cluster, "GET /nonsense", "")), 404);
     assert_eq!(status(&admin(&cluster, "GET /api/v1/foos", "")), 404);
     assert_eq!(status(&admin(&cluster, "DELETE /api/v1/namespaces", "")), 405);
-    assert_eq!(status(&admin(&cluster, "GET /api/v1/namespaces/default/pods/a/log", "")), 501);
+    assert_eq!(status(&admin(&cluster, "GET /api/v1/namespaces/default/pods/a/log", "")), 404);
+    assert_eq!(status(&admin(&cluster, "GET /api/v1/namespaces/default/pods/a/exec", "")), 501);
 }
 
 #[test]

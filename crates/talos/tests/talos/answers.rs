@@ -101,6 +101,7 @@ fn stream<T: Send + 'static>(items: Vec<T>) -> Response<Stream<T>> {
 }
 
 /// The same message again and again.
+#[expect(clippy::disallowed_methods, reason = "this server is slow on purpose")]
 fn endless<T>(item: T, pause: Option<Duration>) -> Response<Stream<T>>
 where
     T: Clone + Send + Sync + 'static,

@@ -22,7 +22,7 @@ async fn client(bundle: &Bundle, hostile: Hostile, read: Duration) -> (TestNode,
     (node, client)
 }
 
-const PATIENT: Duration = Duration::from_secs(60);
+const PATIENT: Duration = Duration::from_mins(1);
 
 fn nonsense(error: ClientError) -> String {
     match error.reason {

@@ -89,7 +89,7 @@ impl MakingArgs {
 /// Prints a config. Whoever reads the YAML of one reads JSON, too.
 fn print(made: &Secret, ui: &Ui) -> Result<(), CommandError> {
     match ui.output() {
-        Output::Text => write!(ui.file_on_stdout(), "{}", made.reveal())?,
+        Output::Text => write!(Ui::file_on_stdout(), "{}", made.reveal())?,
         Output::Json => {
             let read = serde_saphyr::from_str::<Value>(made.reveal());
             ui.json(&read.expect("what we have written is YAML"))?;

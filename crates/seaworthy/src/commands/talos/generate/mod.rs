@@ -164,7 +164,7 @@ impl Generated {
         self.warn(ui)?;
         let config = config.yaml().reveal();
         match ui.output() {
-            Output::Text => write!(ui.file_on_stdout(), "{config}")?,
+            Output::Text => write!(Ui::file_on_stdout(), "{config}")?,
             Output::Json => ui.json(&json!({ "node": wanted, "config": config }))?,
         }
         Ok(())
