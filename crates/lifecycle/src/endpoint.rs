@@ -90,7 +90,8 @@ spec:
     }
 
     fn on_machines(control_plane: &str) -> Plan {
-        let node = "{ name: one, address: 192.168.10.11, pool: control-plane }";
+        let node = "{ name: one, address: 192.168.10.11, pool: control-plane, \
+                    install: { disk: /dev/sda } }";
         let cloud = format!("machines: {{ network: 192.168.10.0/24, nodes: [{node}] }}");
         plan(&cloud, control_plane, "cilium: {}")
     }

@@ -59,10 +59,9 @@ async fn a_worker_is_not_built_twice_while_its_machine_may_come_back() {
     yard.hopeless = Some(Stage::Identity);
     let before = yard.effects();
     let ran = yard.up(Some("identity")).await;
-    println!("{}", ran.text);
     let fall = Fall::check("identity", "identity", 309);
     assert!(ran.falls.contains(&fall), "{}", ran.text);
-    assert!(ran.text.contains("kubectl delete node w-2"), "{}", ran.text);
+    assert!(ran.text.contains("kubeconfig delete node w-2"), "{}", ran.text);
     assert_eq!(yard.effects(), before, "nothing was sent: {}", ran.text);
     yard.file = file(11, "{}", &[("cp-1", cp_1), ("w-1", spare_2)]);
     yard.hopeless = None;
