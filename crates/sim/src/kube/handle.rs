@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use ipnet::Ipv4Net;
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -40,6 +41,11 @@ impl Kube {
         let state = Mutex::new(State::new(clock.clone(), seed));
         let (revision, hosted) = (watch::Sender::new(0), Hosted::default());
         Self { shared: Arc::new(Shared { state, revision, clock, hosted }) }
+    }
+
+    /// Says in which network services have their addresses; for a cluster without any.
+    pub fn serve_within(&self, services: Ipv4Net) {
+        self.state().services = services;
     }
 
     /// Returns the clock of the cluster.

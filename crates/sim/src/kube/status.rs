@@ -7,9 +7,11 @@ use super::object::{self, items};
 use super::refusal::{Problem, Refusal};
 use super::resource::{Key, Resource};
 
-/// The address of the `kubernetes` service, and of the cluster's DNS.
-pub(crate) const API_ADDRESS: &str = "10.96.0.1";
-pub(crate) const DNS_ADDRESS: &str = "10.96.0.10";
+/// The place of the `kubernetes` service in the network of services, that of the
+/// cluster's DNS, and where those of others begin.
+pub(crate) const API_PLACE: u32 = 1;
+pub(crate) const DNS_PLACE: u32 = 10;
+const FIRST_PLACE: u32 = 100;
 
 const CLASSES: Key = Key::new("scheduling.k8s.io", "priorityclasses");
 
@@ -122,8 +124,7 @@ pub(crate) fn service(
     let address = match asked {
         "" => {
             state.allotted += 1;
-            let [high, low] = (state.allotted + 100).to_be_bytes();
-            format!("10.{}.{high}.{low}", 96 + state.allotted % 15)
+            state.service_address(FIRST_PLACE + u32::from(state.allotted))
         }
         asked => asked.to_owned(),
     };

@@ -71,6 +71,11 @@ impl Kubernetes {
         let mirror = async move { kube.mirror_static_pods(&hostname, &version).await };
         self.keep(node, &tokio::spawn(mirror));
         if self.central.is_empty() {
+            if let Some(services) =
+                config.cluster.service_subnets.iter().find_map(|it| it.parse().ok())
+            {
+                self.kube.serve_within(services);
+            }
             self.central = self.start();
         }
         let (kube, effects) = (self.kube.clone(), self.effects.clone());

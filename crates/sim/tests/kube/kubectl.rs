@@ -128,6 +128,7 @@ spec:
       hostNetwork: true
       tolerations: [{ operator: Exists }]
       containers: [{ name: agent, image: "example.com/cilium:1" }]
+      volumes: [{ name: cni, hostPath: { path: /etc/cni/net.d } }]
 ---
 apiVersion: apps/v1
 kind: DaemonSet

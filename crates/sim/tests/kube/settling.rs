@@ -38,13 +38,19 @@ fn cluster(
 }
 
 fn daemon_set(name: &str, labels: &Value, host_network: bool) -> Value {
+    // The network of pods comes from whoever writes there.
+    let volumes = match name {
+        "cilium" => json!([{ "name": "cni", "hostPath": { "path": "/etc/cni/net.d" } }]),
+        _ => json!([]),
+    };
     json!({
         "apiVersion": "apps/v1", "kind": "DaemonSet",
         "metadata": { "name": name, "namespace": "kube-system" },
         "spec": { "selector": { "matchLabels": labels }, "template": {
             "metadata": { "labels": labels },
             "spec": { "hostNetwork": host_network, "tolerations": [{ "operator": "Exists" }],
-                "containers": [{ "name": "agent", "image": "example.com/agent:1" }] },
+                "containers": [{ "name": "agent", "image": "example.com/agent:1" }],
+                "volumes": volumes },
         } },
     })
 }

@@ -56,6 +56,7 @@ impl Kubernetes {
                     "hostNetwork": true,
                     "tolerations": [{ "operator": "Exists" }],
                     "containers": [{ "name": "agent", "image": "example.com/agent:1" }],
+                    "volumes": [{ "name": "cni", "hostPath": { "path": "/etc/cni/net.d" } }],
                 },
             } },
         });

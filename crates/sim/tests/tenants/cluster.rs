@@ -166,9 +166,14 @@ pub(crate) fn deployment(namespace: &str, name: &str, labels: &Value) -> Value {
 }
 
 fn workload(kind: &str, namespace: &str, name: &str, labels: &Value) -> Value {
+    // The network of pods comes from whoever writes there.
+    let volumes = match name {
+        "cilium" => json!([{ "name": "cni", "hostPath": { "path": "/etc/cni/net.d" } }]),
+        _ => json!([]),
+    };
     let pod = json!({
         "hostNetwork": kind == "DaemonSet", "tolerations": [{ "operator": "Exists" }],
-        "containers": [{ "name": name, "image": name,
+        "volumes": volumes, "containers": [{ "name": name, "image": name,
             "ports": [{ "name": "http", "containerPort": 8080 }] }],
     });
     json!({

@@ -1,7 +1,9 @@
 //! One cluster's objects, and what is needed to make new ones.
 
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 
+use ipnet::Ipv4Net;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use serde_json::Value;
@@ -25,6 +27,8 @@ pub(crate) struct State {
     pub(crate) clock: Clock,
     /// The authority's certificate, for pods to trust.
     pub(crate) authority: Option<String>,
+    /// The network of services.
+    pub(crate) services: Ipv4Net,
     /// How many addresses and ports services have been given.
     pub(crate) allotted: u16,
     chance: StdRng,
@@ -38,9 +42,17 @@ impl State {
             registry: Registry::default(),
             clock,
             authority: None,
+            services: Ipv4Net::new_assert(Ipv4Addr::new(10, 96, 0, 0), 12),
             allotted: 0,
             chance: StdRng::seed_from_u64(seed),
         }
+    }
+
+    /// Returns an address of the network of services, counted from its first. Past its
+    /// end it begins anew.
+    pub(crate) fn service_address(&self, number: u32) -> String {
+        let size = u32::MAX >> self.services.prefix_len();
+        Ipv4Addr::from(u32::from(self.services.network()) + number % size.max(1)).to_string()
     }
 
     /// Returns a new identity.

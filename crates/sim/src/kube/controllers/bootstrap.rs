@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::attempt;
 use crate::kube::Kube;
 use crate::kube::api::{Patch, Write};
-use crate::kube::status::{API_ADDRESS, DNS_ADDRESS};
+use crate::kube::status::{API_PLACE, DNS_PLACE};
 
 const SERVER: &str = "kube-apiserver";
 const TALOS: &str = "talos";
@@ -29,8 +29,9 @@ pub(super) fn make(kube: &Kube) {
             "metadata": { "name": name }, "value": value }),
         );
     }
-    put(kube, SERVER, kubernetes_service());
-    for object in dns() {
+    let address = |place| json!(kube.state().service_address(place));
+    put(kube, SERVER, kubernetes_service(&address(API_PLACE)));
+    for object in dns(&address(DNS_PLACE)) {
         put(kube, TALOS, object);
     }
 }
@@ -65,18 +66,18 @@ fn put(kube: &Kube, manager: &str, object: Value) {
     attempt(place.and_then(|place| kube.create(&place, object, &Write::by(manager))));
 }
 
-fn kubernetes_service() -> Value {
+fn kubernetes_service(address: &Value) -> Value {
     json!({
         "apiVersion": "v1", "kind": "Service",
         "metadata": { "name": "kubernetes", "namespace": "default",
             "labels": { "component": "apiserver", "provider": "kubernetes" } },
-        "spec": { "clusterIP": API_ADDRESS,
+        "spec": { "clusterIP": address,
             "ports": [{ "name": "https", "port": 443, "protocol": "TCP", "targetPort": 6443 }] },
     })
 }
 
 /// The cluster's DNS, as Talos sets it up.
-fn dns() -> Vec<Value> {
+fn dns(address: &Value) -> Vec<Value> {
     let metadata = |name: &str| json!({ "name": name, "namespace": "kube-system" });
     let corefile = ".:53 {\n    errors\n    health {\n        lameduck 5s\n    }\n    ready\n    kubernetes cluster.local in-addr.arpa ip6.arpa {\n        pods insecure\n    }\n    forward . /etc/resolv.conf\n    cache 30\n    loop\n    reload\n    loadbalance\n}\n";
     let labels = json!({ "k8s-app": "kube-dns", "kubernetes.io/name": "CoreDNS" });
@@ -89,7 +90,7 @@ fn dns() -> Vec<Value> {
             "metadata": { "name": "kube-dns", "namespace": "kube-system", "labels": {
                 "k8s-app": "kube-dns", "kubernetes.io/cluster-service": "true",
                 "kubernetes.io/name": "CoreDNS" } },
-            "spec": { "clusterIP": DNS_ADDRESS, "selector": { "k8s-app": "kube-dns" }, "ports": [
+            "spec": { "clusterIP": address, "selector": { "k8s-app": "kube-dns" }, "ports": [
                 port("dns", 53, "UDP"), port("dns-tcp", 53, "TCP"), port("metrics", 9153, "TCP") ] } }),
         json!({ "apiVersion": "apps/v1", "kind": "Deployment",
             "metadata": { "name": "coredns", "namespace": "kube-system", "labels": labels },

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::agent::{Agent, LEASE, RETRY};
+use super::pod::is_network_plugin;
 use crate::kube::api::{Patch, Write, set_condition};
 use crate::kube::controllers::{About, NODES, record};
 use crate::kube::object::{has_condition, items};
@@ -105,8 +106,8 @@ impl Agent {
 
     /// Says whether a pod of the network plugin runs here.
     pub(super) fn has_network(&self) -> bool {
-        let plugin = |pod: &Value| pod["metadata"]["labels"]["k8s-app"] == "cilium";
-        self.pods().iter().any(|pod| plugin(pod) && has_condition(pod, "Ready", "True"))
+        let serves = |pod: &Value| is_network_plugin(pod) && has_condition(pod, "Ready", "True");
+        self.pods().iter().any(|pod| serves(pod))
     }
 
     /// The node is ready once its network is.

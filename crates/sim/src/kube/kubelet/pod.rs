@@ -10,6 +10,18 @@ use crate::kube::object::{has_condition, is_terminating, items, name, namespace}
 const KUBELET: &str = "kubelet";
 const BACK_OFF: &str = "CrashLoopBackOff";
 
+/// Where a container runtime looks for the network of pods.
+const CNI_FOLDER: &str = "/etc/cni";
+
+/// Says whether a pod brings the network of the others: it writes into the folder
+/// where the container runtime looks for one.
+pub(super) fn is_network_plugin(pod: &Value) -> bool {
+    let writes = |volume: &Value| {
+        volume["hostPath"]["path"].as_str().is_some_and(|path| path.starts_with(CNI_FOLDER))
+    };
+    items(&pod["spec"]["volumes"]).iter().any(writes)
+}
+
 impl Agent {
     /// Returns what a pod goes through next, if anything.
     pub(super) fn next_step(&self, pod: &Value) -> Option<Step> {
@@ -52,8 +64,7 @@ impl Agent {
     fn is_hindered(&self, pod: &Value) -> bool {
         let trouble = self.trouble.borrow().clone();
         let host_network = pod["spec"]["hostNetwork"] == true;
-        let plugin = pod["metadata"]["labels"]["k8s-app"] == "cilium";
-        if plugin && trouble.no_network_plugin {
+        if is_network_plugin(pod) && trouble.no_network_plugin {
             let message = "Error: failed to create containerd task: failed to start shim";
             self.hold(pod, "CreateContainerError", "Failed", message);
             return true;

@@ -13,9 +13,10 @@ const DOMAIN: &str = "cluster.local";
 
 /// Why a name is not found, in the words of Go's resolver.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("lookup {name} on 10.96.0.10:53: {why}")]
+#[error("lookup {name} on {server}:53: {why}")]
 pub(in crate::tenants) struct NameError {
     name: String,
+    server: String,
     why: &'static str,
 }
 
@@ -29,7 +30,11 @@ pub(in crate::tenants) fn resolve(
     if wanted.parse::<std::net::IpAddr>().is_ok() {
         return Ok(wanted.to_owned());
     }
-    let failed = |why| Err(NameError { name: wanted.to_owned(), why });
+    let failed = |why| {
+        let server = service(kube, "kube-system", "kube-dns");
+        let server = server.and_then(|it| Some(it["spec"]["clusterIP"].as_str()?.to_owned()));
+        Err(NameError { name: wanted.to_owned(), server: server.unwrap_or_default(), why })
+    };
     if leader(kube, DNS).is_none() {
         return failed("i/o timeout");
     }
