@@ -144,6 +144,13 @@ impl Cluster {
         Ok(self.send(ask.accepting("*/*")).await?.body.to_vec())
     }
 
+    /// Returns the HTTP status with which a path is answered, whatever it says.
+    pub async fn status(&self, path: &str) -> Result<u16, ApiError> {
+        let ask = Ask::get(path, format!("get {path} from {}", self.server())).accepting("*/*");
+        let (parts, _) = self.exchange(&ask).await?;
+        Ok(parts.status.as_u16())
+    }
+
     /// Gets an object; none where the API says that it is not there.
     pub async fn get(&self, id: &ObjectId) -> Result<Option<Object>, ApiError> {
         let tried = format!("get {id}");

@@ -9,6 +9,7 @@ use events::{Because, Cause, Evidence, Verdict};
 use spec::plan::{Endpoint, NodePlan};
 use talos::client::ClientError;
 
+use super::health_check;
 use crate::hetzner::{API_PORT, blind, explain};
 use crate::kube;
 use crate::{Site, codes, endpoint};
@@ -49,13 +50,13 @@ pub(super) async fn look(site: &Site) -> Verdict {
             Verdict::ready(evidence)
         }
         Ok(()) => match unhealthy(site, &health).await {
-            Ok(names) => partly_healthy(site, &found, &names, (healthy, all), evidence),
+            Ok(names) => partly_healthy(site, &found, &names, (healthy, all), evidence).await,
             Err(error) => blind(error),
         },
         Err(answer) if healthy > 0 && matches!(site.plan.endpoint, Endpoint::Hostname(_)) => {
             astray(site, &answer, evidence)
         }
-        Err(answer) => no_way_through(site, &found, (healthy, all), &answer, evidence),
+        Err(answer) => no_way_through(site, &found, (healthy, all), &answer, evidence).await,
     }
 }
 
@@ -163,7 +164,7 @@ fn answers_directly(site: &Site) -> String {
 }
 
 /// Every control plane has answered: what is broken is the way through.
-fn no_way_through(
+async fn no_way_through(
     site: &Site,
     balancer: &LoadBalancer,
     (healthy, all): (usize, usize),
@@ -178,7 +179,7 @@ fn no_way_through(
     };
     let cause = Cause::new(codes::LB_NO_HEALTHY_TARGET, message)
         .because([targets.clone()])
-        .because(asks_for(balancer))
+        .because(health_check::told(site, balancer, site.control_planes().next()).await)
         .so(format!(
             "{}; only the path through the load balancer is broken",
             answers_directly(site)
@@ -188,7 +189,7 @@ fn no_way_through(
         .next(site.invocation.on_cluster("status"), "shows which targets are healthy")
         .next(explain(codes::LB_NO_HEALTHY_TARGET), "tells more");
     let because = Because::new(targets).caused_by(answer);
-    Verdict::not_yet(because.in_the_end(cause).sure_after(settles(balancer)))
+    Verdict::not_yet(because.in_the_end(cause).sure_after(health_check::settles(balancer)))
 }
 
 /// Returns the control planes that the load balancer does not call healthy.
@@ -210,7 +211,7 @@ async fn unhealthy(
 }
 
 /// The API answers through the load balancer, but not from every control plane.
-fn partly_healthy(
+async fn partly_healthy(
     site: &Site,
     balancer: &LoadBalancer,
     names: &[String],
@@ -222,34 +223,14 @@ fn partly_healthy(
         [] => "the load balancer has a target that is no control plane".to_owned(),
         names => format!("the load balancer does not call {} healthy", names.join(", ")),
     };
+    let first = site.control_planes().find(|node| names.contains(&node.name));
     let cause = Cause::new(codes::LB_TARGET_UNHEALTHY, message)
         .because([targets.clone()])
-        .because(asks_for(balancer))
+        .because(health_check::told(site, balancer, first).await)
         .so("the API is up; the load balancer sends nothing to these control planes")
         .seen(evidence.fact("unhealthy", names.join(", ")))
         .next(site.invocation.on_cluster("status"), "shows which targets are healthy")
         .next(explain(codes::LB_TARGET_UNHEALTHY), "tells more");
     let because = Because::new(targets).in_the_end(cause);
-    Verdict::not_yet(because.sure_after(settles(balancer)))
-}
-
-/// Says what the load balancer asks its targets for.
-fn asks_for(balancer: &LoadBalancer) -> Option<String> {
-    let check = &balancer.service(API_PORT)?.health_check;
-    Some(match &check.http {
-        Some(http) => format!(
-            "its health check is GET {} on port {}, and expects {}",
-            http.path,
-            check.port,
-            http.status_codes.join(", ")
-        ),
-        None => format!("its health check is a connection to port {}", check.port),
-    })
-}
-
-/// How long a load balancer may take to notice that a target is well.
-fn settles(balancer: &LoadBalancer) -> Duration {
-    let check = balancer.service(API_PORT).map(|service| &service.health_check);
-    let seconds = check.map_or(0, |check| check.interval * check.retries + check.timeout);
-    Duration::from_secs(seconds.into())
+    Verdict::not_yet(because.sure_after(health_check::settles(balancer)))
 }

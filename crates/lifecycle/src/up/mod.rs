@@ -8,6 +8,7 @@ mod etcd;
 mod etcd_sight;
 mod etcd_wait;
 mod given;
+mod health_check;
 mod identity;
 mod image;
 mod install_disk;
