@@ -44,7 +44,7 @@ impl FluxGate {
         objects.facts(&mut inquiry);
         let count = objects.kustomizations.len() + objects.releases.len();
         let objects = if count == 1 { "object" } else { "objects" };
-        Ok(inquiry.conclude(format!("{} applied, {count} {objects} ready", self.revision)))
+        Ok(inquiry.conclude(format!("{} applied, {count} {objects} ready", short(&self.revision))))
     }
 
     /// Without these two there is nothing to follow, and nothing to prove.
