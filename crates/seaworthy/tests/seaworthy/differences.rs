@@ -147,10 +147,11 @@ fn drift_tells_what_was_never_applied_from_what_has_drifted() {
     shore.workplace.write("app.yaml", map("theirs", "1"));
     let theirs = shore.run("drift", &["-f", "app.yaml"]);
     assert_eq!(theirs.exit, 7, "{theirs}");
-    let told = "not applied by us: others have made it; 1 field not as in the manifests";
+    let told = "none of its fields is ours: others have made it, or changed all that we applied; \
+                1 field not as in the manifests";
     assert!(theirs.stdout.contains("? configmap/theirs in namespace"), "{theirs}");
     assert!(theirs.stdout.contains(told), "{theirs}");
-    assert!(theirs.stderr.contains("Not ours 1 object: 1 not applied by us"), "{theirs}");
+    assert!(theirs.stderr.contains("Not ours 1 object: 1 without a field of ours"), "{theirs}");
     assert!(!theirs.stderr.contains("Drifted"), "{theirs}");
     let json = shore.run("drift", &["-f", "app.yaml", "-o", "json"]);
     let record: Value = serde_json::from_str(&json.stdout).unwrap();
@@ -159,7 +160,13 @@ fn drift_tells_what_was_never_applied_from_what_has_drifted() {
     // The same value does not make it ours.
     shore.workplace.write("app.yaml", map("theirs", "theirs"));
     let same = shore.run("drift", &["-f", "app.yaml"]);
-    assert!(same.exit == 7 && same.stdout.contains("not applied by us"), "{same}");
+    assert!(same.exit == 7 && same.stdout.contains("none of its fields is ours"), "{same}");
+    // Nor does what we applied stay ours, once others have set all of it.
+    shore.workplace.write("app.yaml", map("taken", "1"));
+    assert_eq!(shore.run("apply", &["-f", "app.yaml"]).exit, 0);
+    shore.kubectl(&["patch", "cm", "taken", "-p", r#"{"data":{"k":"2"}}"#]);
+    let taken = shore.run("drift", &["-f", "app.yaml"]);
+    assert!(taken.exit == 7 && taken.stdout.contains("or changed all that we applied"), "{taken}");
     let missing = shore.workplace.write("app.yaml", map("missing", "1"));
     let ran = shore.run("drift", &["-f", &missing.display().to_string()]);
     assert!(ran.exit == 7 && ran.stdout.contains("never applied, or deleted since"), "{ran}");

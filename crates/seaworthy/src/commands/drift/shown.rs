@@ -93,7 +93,8 @@ impl Found {
                 0 => String::new(),
                 fields => format!("; {} not as in the manifests", board::count(*fields, "field")),
             };
-            let why = "not applied by us: others have made it";
+            let why =
+                "none of its fields is ours: others have made it, or changed all that we applied";
             paint(&format!("? {id}\n      {why}{fields}\n"), &mut ui.stdout())?;
         }
         for (id, error) in &self.failed {
@@ -139,7 +140,7 @@ impl Found {
             (self.drifts.len(), "changed by others"),
             (self.touched.len(), "set by others"),
             (self.gone.len(), "not there"),
-            (self.not_ours.len(), "not applied by us"),
+            (self.not_ours.len(), "without a field of ours"),
             (self.failed.len(), "failed"),
         ];
         let parts = parts.iter().filter(|(count, _)| *count > 0);
