@@ -42,7 +42,8 @@ async fn fault_pairs_are_named_by_one_of_the_two() {
     }
     let wrong: Vec<_> = observations.iter().filter(|it| !it.is_right()).collect();
     let right = observations.len() - wrong.len();
-    let _ = writeln!(page, "\n{right} of {count} are right (seed {seed}).");
+    let twice = sweep::tried_twice(&observations);
+    let _ = writeln!(page, "\n{right} of {count} are right (seed {seed}). {twice}");
     println!("{page}");
     if asked.is_some() {
         sweep::write("docs/fault-pairs.md", &page);

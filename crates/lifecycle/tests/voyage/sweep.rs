@@ -25,6 +25,8 @@ const FIRST_NETWORK: usize = 240;
 pub(crate) struct Observation {
     pub(crate) faults: Vec<&'static Fault>,
     pub(crate) ran: Ran,
+    /// Whether it is the second run, because the first was not as it should be.
+    pub(crate) is_second: bool,
     speed: u32,
 }
 
@@ -67,6 +69,7 @@ pub(crate) async fn sweep(
             let faults = observation.faults.clone();
             let network = (FIRST_NETWORK + number) % NETWORKS;
             *observation = observe(speed, slack, &network.to_string(), faults).await;
+            observation.is_second = true;
         }
     }
     observations
@@ -85,7 +88,7 @@ async fn observe(
         fault.strike(&harbour.world, &cast);
     }
     let ran = harbour.up(Some(LAST)).await;
-    Observation { faults, ran, speed }
+    Observation { faults, ran, is_second: false, speed }
 }
 
 fn cast() -> Cast {
@@ -188,6 +191,15 @@ pub(crate) fn code_of(expected: Expected) -> Option<u16> {
         Expected::Proven => None,
         Expected::Failed { code, .. } | Expected::Refused { code, .. } => Some(code),
     }
+}
+
+/// Says how many runs were tried twice, for the end of a page.
+pub(crate) fn tried_twice(observations: &[Observation]) -> String {
+    let count = observations.iter().filter(|it| it.is_second).count();
+    format!(
+        "A run that is not as it should be is tried again, once and alone, because connections \
+         are real and time out where the machine is busy: {count} were."
+    )
 }
 
 /// Writes a generated page.
