@@ -73,7 +73,7 @@ impl Invocation {
         words.join(" ")
     }
 
-    /// Adds to a command of kubectl or talosctl what leads it to this cluster.
+    /// Adds to a command of kubectl, talosctl or `verify` what leads it to this cluster.
     pub(crate) fn complete(&self, step: &NextStep) -> NextStep {
         let options =
             |all: Vec<String>| all.into_iter().fold(String::new(), |it, more| it + " " + &more);
@@ -83,6 +83,8 @@ impl Invocation {
             let file = self.talosconfig.as_deref();
             let file = file.map_or(Vec::new(), |file| path_option("--talosconfig", file).into());
             format!("talosctl{} {rest}", options(file))
+        } else if let Some(own) = step.command.strip_prefix("seaworthy verify ") {
+            self.verify(own)
         } else {
             step.command.clone()
         };
@@ -175,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn invocation_completes_kubectl_and_talosctl_only() {
+    fn invocation_completes_what_asks_the_cluster() {
         let given = Invocation {
             kubeconfig: Some("k".into()),
             context: Some("prod".to_owned()),
@@ -190,6 +192,9 @@ mod tests {
         assert_eq!(complete("kubectl -n a get pods"), kubectl);
         assert_eq!(complete("talosctl etcd status"), "talosctl --talosconfig t etcd status");
         assert_eq!(complete("seaworthy explain SW0301"), "seaworthy explain SW0301");
+        let verify = complete("seaworthy verify --gate api");
+        assert!(verify.starts_with("seaworthy verify --gate api --kubeconfig "), "{verify}");
+        assert!(verify.ends_with(" --talosconfig t"), "{verify}");
     }
 
     #[test]

@@ -201,7 +201,9 @@ fn masked(text: &str, kubernetes: &ControlPlane) -> String {
     let version = kubernetes.kubectl().run(&["version", "-o", "json"]).unwrap();
     let version: Value = serde_json::from_str(&version).unwrap();
     let version = version["serverVersion"]["gitVersion"].as_str().unwrap();
-    text.replace(kubernetes.access().server(), "https://SERVER").replace(version, "VERSION")
+    let kubeconfig = kubernetes.access().kubeconfig().display().to_string();
+    let text = text.replace(kubernetes.access().server(), "https://SERVER");
+    text.replace(version, "VERSION").replace(&kubeconfig, "KUBECONFIG")
 }
 
 /// The reason is found behind the workload, with the real kubelet's words.
