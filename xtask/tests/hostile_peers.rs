@@ -34,7 +34,7 @@ fn words(value: &str) -> String {
     match value.split_once("<<") {
         Some((count, shift)) => {
             let unit = if number(shift) == 20 { "MiB" } else { "KiB" };
-            format!("{} {unit}", number(count))
+            format!("{} {unit}", count.trim().replace('_', ","))
         }
         None => value.replace('_', ","),
     }

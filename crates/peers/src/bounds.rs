@@ -52,6 +52,10 @@ pub const TOKEN: usize = 256 << 10;
 /// Bytes that `git ls-remote` may print for one reference.
 pub const GIT_OUTPUT: usize = 1 << 20;
 
+/// Bytes of memory that git and its helpers may each ask for: it keeps every reference
+/// that a server names, asked for or not.
+pub const GIT_MEMORY: u64 = 1_024 << 20;
+
 /// How long `git ls-remote` may take.
 pub const GIT_TIME: Duration = Duration::from_mins(1);
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use events::{io_reason, text};
 use peers::{bounds, without_user_info};
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process_group, prlimit};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::{Child, Command};
 
@@ -56,6 +56,9 @@ async fn ask(mut command: Command, within: Duration) -> Result<String, String> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().map_err(|error| format!("git: {}", io_reason(&error)))?;
     let group = child.id().and_then(|id| Pid::from_raw(id.try_into().ok()?));
+    // git fills its memory with what a server sends, and says nothing until its end.
+    let memory = Some(bounds::GIT_MEMORY);
+    let _ = prlimit(group, Resource::As, Rlimit { current: memory, maximum: memory });
     let mut running = Running { child, group };
     let late = |_| format!("git did not end within {} s", within.as_secs_f32());
     let (status, said, complaint) =
@@ -97,6 +100,9 @@ async fn bounded(stream: Option<impl AsyncRead + Unpin>) -> Result<String, Strin
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::TcpListener;
+
     use super::*;
 
     async fn asked(script: &str) -> Result<String, String> {
@@ -121,6 +127,65 @@ mod tests {
     async fn git_complains_on_one_line_without_orders_to_the_terminal() {
         let told = asked("printf 'no\\nProven\\033[2J\\n' >&2; exit 128").await.unwrap_err();
         assert_eq!(told, "no Proven␛[2J");
+    }
+
+    /// Serves references over HTTP, and returns the URL of the repository. What comes
+    /// last is sent again and again, as long as anybody reads, with a pause.
+    fn server(first: &'static [&'static str], last: &'static str, pause: Duration) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/fleet.git", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            for mut caller in listener.incoming().map_while(Result::ok) {
+                let mut head = [0; 4096];
+                let _ = caller.read(&mut head);
+                let kind = "application/x-git-upload-pack-advertisement";
+                let mut said = format!("HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\n\r\n");
+                said += &(packet("# service=git-upload-pack\n") + "0000");
+                said.extend(first.iter().map(|line| packet(line)));
+                let _ = caller.write_all(said.as_bytes());
+                while !last.is_empty() && caller.write_all(packet(last).as_bytes()).is_ok() {
+                    wait(pause);
+                }
+            }
+        });
+        url
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "this server is slow on purpose")]
+    fn wait(pause: Duration) {
+        std::thread::sleep(pause);
+    }
+
+    fn packet(line: &str) -> String {
+        format!("{:04x}{line}", line.len() + 4)
+    }
+
+    async fn listed(url: &str, within: Duration) -> Result<String, String> {
+        let mut command = Command::new("git");
+        command.args(["ls-remote", url, "refs/heads/main"]);
+        ask(command, within).await
+    }
+
+    const OTHER: &str = "0123456789abcdef0123456789abcdef01234567 refs/heads/other\n";
+
+    #[tokio::test]
+    async fn a_git_server_that_never_ends_is_given_up() {
+        for pause in [Duration::ZERO, Duration::from_millis(50)] {
+            let url = server(&[], OTHER, pause);
+            let told = listed(&url, Duration::from_secs(2)).await.unwrap_err();
+            assert_eq!(told, "git did not end within 2 s");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_git_server_that_lies_is_told_on_one_line() {
+        let within = Duration::from_secs(20);
+        let url = server(&["ERR no\nProven\u{1b}[2J"], "", Duration::ZERO);
+        let told = listed(&url, within).await.unwrap_err();
+        assert!(told.contains("no") && !told.contains(text::is_steering), "{told:?}");
+        let url = server(&["main refs/heads/main\n", "0000"], "", Duration::ZERO);
+        let told = listed(&url, within).await.unwrap_err();
+        assert!(!told.is_empty() && !told.contains(text::is_steering), "{told:?}");
     }
 
     #[test]
