@@ -163,7 +163,6 @@ fn show(with_node: bool, once: bool) -> Result<(), Box<dyn std::error::Error>> {
     let node = if with_node { Some(start_node(&plane)?) } else { None };
     hint(access.kubectl(), access.kubeconfig());
     if !once {
-        say("Waiting", "for Ctrl-C, then all of it goes away");
         wait_for_signal()?;
     }
     let began = Instant::now();
@@ -224,13 +223,16 @@ fn hint(kubectl: &Kubectl, kubeconfig: &Path) {
     say("", format!("{kubectl} --kubeconfig {kubeconfig} get --raw '/readyz?verbose'"));
 }
 
+/// Says that it waits once it hears: a Ctrl-C right after these words must not be lost.
 fn wait_for_signal() -> std::io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
+        let mut pressed = signal(SignalKind::interrupt())?;
         let mut end = signal(SignalKind::terminate())?;
+        say("Waiting", "for Ctrl-C, then all of it goes away");
         tokio::select! {
-            pressed = tokio::signal::ctrl_c() => pressed,
+            _ = pressed.recv() => Ok(()),
             _ = end.recv() => Ok(()),
         }
     })

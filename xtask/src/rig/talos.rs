@@ -68,7 +68,6 @@ fn hold(once: bool) -> std::io::Result<()> {
     if once {
         return Ok(());
     }
-    say("Waiting", "for Ctrl-C, then all of it goes away");
     wait_for_signal()
 }
 
