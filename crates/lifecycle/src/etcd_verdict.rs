@@ -246,7 +246,10 @@ pub(crate) fn wedged(node: &str, at: &str) -> Cause {
     Cause::new(codes::ETCD_WEDGED, format!("a second bootstrap has stopped etcd on {node}"))
         .because(["its service is Finished: Bootstrap requested".to_owned()])
         .so("it does not start again by itself, and no call can start it")
-        .next(format!("talosctl -n {at} reboot"), "restarts the node, which starts etcd")
+        .next(
+            format!("talosctl -n {at} reboot --wait=false"),
+            "restarts the node, which starts etcd; then run the same command again",
+        )
         .next(explain(codes::ETCD_WEDGED), "tells more")
 }
 
